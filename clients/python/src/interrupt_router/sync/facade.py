@@ -56,9 +56,9 @@ class Client(Facade[C]):
 
 
 class Shown(Generic[R]):
-    """An attribute of the asynchronous object that needs no wait."""
+    """The attribute of the asynchronous object that has the same name. It needs no wait."""
 
-    def __init__(self, name: str) -> None:
+    def __set_name__(self, owner: type[Any], name: str) -> None:
         self._name = name
 
     def __get__(self, facade: Facade[Any], owner: type[Any]) -> R:

@@ -12,7 +12,7 @@ from .facade import Client, Facade, Shown, blocking, each, iterating, showing
 class Feed(Facade[feed.Feed]):
     """Events, as they happen; see `interrupt_router.Feed`."""
 
-    cursor = Shown[str | None]("cursor")
+    cursor = Shown[str | None]()
     """The position that was read last."""
 
     def __iter__(self) -> Iterator[feed.Event]:

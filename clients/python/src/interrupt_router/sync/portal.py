@@ -26,14 +26,23 @@ class Portal:
         """What threads wait for, apart from calls within functions that the loop waits for."""
         self._is_drained = False
         self._here: threading.local = of._here if of else threading.local()
-        self._loop: asyncio.AbstractEventLoop = of._loop if of else asyncio.new_event_loop()
-        if of is None:
-            self._thread = threading.Thread(target=self._run, name="interrupt_router", daemon=True)
-            self._thread.start()
+        self._loop: asyncio.AbstractEventLoop = of._loop if of else self._start()
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        started = concurrent.futures.Future[asyncio.AbstractEventLoop]()
+
+        async def until_closed() -> None:
+            self._closed = asyncio.Event()
+            started.set_result(asyncio.get_running_loop())
+            await self._closed.wait()
+
+        self._thread = threading.Thread(target=asyncio.run, args=[until_closed()], name="interrupt_router", daemon=True)
+        self._thread.start()
+        return started.result()
 
     def close(self) -> None:
         """Cancels what still runs, and ends the thread."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._closed.set)
         self._thread.join()
 
     def drain(self) -> None:
@@ -111,17 +120,3 @@ class Portal:
             raise
         finally:
             self._here.depth = depth
-
-    def _run(self) -> None:
-        loop = self._loop
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_forever()
-        finally:
-            tasks = asyncio.all_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.run_until_complete(loop.shutdown_default_executor())
-            loop.close()

@@ -42,7 +42,7 @@ class Router(Client[router.Router]):
 
     register = blocking(router.Router.register)
     run = showing(router.Router.run, Ownership)
-    server = Shown[LocalServer | None]("server")
+    server = Shown[LocalServer | None]()
     """The server that `Router.local` starts."""
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..agent import Agent as AsyncAgent, OpeningAgent
+from ..agent import Agent as AsyncAgent, Lookup, OpeningAgent
 from ..run import Run as AsyncRun
 from .decided import waiting
 from .facade import Facade, Shown, blocking, showing, wrapping
@@ -28,9 +28,9 @@ class Agent(Facade[AsyncAgent]):
     ask = wrapping(AsyncAgent.ask, waiting)
     agent = showing(AsyncAgent.agent, _opened)
 
-    id = Shown[str]("id")
+    id = Shown[str]()
     """Its id."""
-    kind = Shown[str]("kind")
+    kind = Shown[str]()
     """Its kind."""
 
     def check(self) -> None:
@@ -42,12 +42,7 @@ class Agent(Facade[AsyncAgent]):
         self._portal.call(check())
 
     def effect(
-        self,
-        key: str,
-        function: Callable[..., T],
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        self, key: str, function: Callable[..., T], *args: Any, repeatable: bool = False, lookup: Lookup = None
     ) -> T:
         """Calls a function once, whatever crashes, in this thread; see `interrupt_router.Agent.effect`."""
         return self._portal.call(self._inner.effect(key, function, *args, repeatable=repeatable, lookup=lookup))
@@ -71,11 +66,11 @@ class Run(Facade[AsyncRun]):
     end = blocking(AsyncRun.end)
     agent = showing(AsyncRun.agent, _opened)
 
-    id = Shown[str]("id")
+    id = Shown[str]()
     """Its id."""
-    alias = Shown[str | None]("alias")
+    alias = Shown[str | None]()
     """Your name for it."""
-    input = Shown[Any]("input")
+    input = Shown[Any]()
     """What it works on."""
 
     @property
