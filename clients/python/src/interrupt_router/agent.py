@@ -103,10 +103,11 @@ class Agent:
             "context": context or "",
             "choices": [Choice.of(choice).body() for choice in choices],
             "confirmations": [confirmation.body() for confirmation in confirmations],
-            "answer_form": answer_form,
             "fields": dict(fields or {}),
             "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
         }
+        if answer_form is not None:
+            body["answer_form"] = answer_form
         return decided(self, await self.wait_for(key, body))
 
     async def withdraw(self, key: str) -> None:

@@ -129,7 +129,8 @@ class Router:
             new: api.NewWorkBody = {"input": input, "thread_id": alias, "needs": list(needs)}
             row: api.WorkView = await transport.post(f"{_path(workflow)}/runs", new)
             if row["state"] in OVER:
-                raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=row)
+                ended = {"result": None, **row}
+                raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=ended)
             owner = f" of {row['worker']}, which may have died" if row.get("worker") else ""
             with waiting_for(f"{row['run_id']}: the lease{owner}"):
                 taken = await self._take(transport, row["run_id"], lease, time.monotonic() + wait_for_owner)
