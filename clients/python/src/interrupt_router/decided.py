@@ -106,8 +106,7 @@ class Routed:
                 return
 
     async def _ask_person(self) -> None:
-        asked = self._asked.question.asked or f"{self.key}:request"
-        decided = await self._asked.agent.wait_for(asked)
+        decided = await self._asked.agent.wait_for(self._asked.question.asked or f"{self.key}:request")
         self._asked.question = Question.of_json(await self._asked.agent.lease.get(self._path))
         if self._asked.question.request is None:
             verdict = decided.decision.decision if decided.decision else decided.state

@@ -6,13 +6,27 @@ import asyncio
 import concurrent.futures
 import queue
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from ..draining import ending
 from ..invoke import caller
 
 T = TypeVar("T")
+
+# A signal that another thread gets, or that comes just before a thread waits, does not wake it.
+LOOKS_UP = 1.0
+"""After how many seconds a thread that waits looks whether a signal has come."""
+
+
+class _Here(threading.local):
+    depth = 0
+    """In how many calls this thread is."""
+
+
+def _cancel(futures: Iterable[asyncio.Future[Any]]) -> None:
+    for future in futures:
+        future.cancel()
 
 
 class Portal:
@@ -25,7 +39,7 @@ class Portal:
         self._calls: set[asyncio.Task[Any]] = set()
         """What threads wait for, apart from calls within functions that the loop waits for."""
         self._is_drained = False
-        self._here: threading.local = of._here if of else threading.local()
+        self._here: _Here = of._here if of else _Here()
         self._loop: asyncio.AbstractEventLoop = of._loop if of else self._start()
 
     def _start(self) -> asyncio.AbstractEventLoop:
@@ -47,29 +61,18 @@ class Portal:
 
     def drain(self) -> None:
         """Cancels what threads wait for, and refuses what they ask for next. What an effect calls is a part of it."""
-
-        def cancel() -> None:
-            for task in self._calls:
-                task.cancel()
-
         self._is_drained = True
-        self._loop.call_soon_threadsafe(cancel)
+        self._loop.call_soon_threadsafe(_cancel, self._calls)
 
     def interrupt(self, number: int) -> None:
         """A signal: drains it, and raises where this thread does something else than to wait for it."""
         self.drain()
-        if not self._depth:
+        if not self._here.depth:
             raise ending(number)
-
-    @property
-    def _depth(self) -> int:
-        """In how many calls this thread is."""
-        depth: int = getattr(self._here, "depth", 0)
-        return depth
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Does something in the loop, and waits for it. Functions of the embedder are called here, in this thread."""
-        depth = self._depth
+        depth = self._here.depth
         calls: queue.SimpleQueue[Callable[[], None] | asyncio.Future[T]] = queue.SimpleQueue()
         results: set[asyncio.Future[Any]] = set()
 
@@ -104,19 +107,20 @@ class Portal:
                 self._calls.add(task)
                 task.add_done_callback(self._calls.discard)
 
-        def abandon() -> None:
-            for result in results:
-                result.cancel()
-
         self._here.depth = depth + 1
         try:
             self._loop.call_soon_threadsafe(start)
-            while not isinstance(call := calls.get(), asyncio.Future):
+            while True:
+                try:
+                    call = calls.get(timeout=LOOKS_UP)
+                except queue.Empty:
+                    continue
+                if isinstance(call, asyncio.Future):
+                    return call.result()
                 call()
-            return call.result()
         except BaseException:
             # This thread answers no more: a second Ctrl+C, for one.
-            self._loop.call_soon_threadsafe(abandon)
+            self._loop.call_soon_threadsafe(_cancel, results)
             raise
         finally:
             self._here.depth = depth
