@@ -12,7 +12,6 @@ library.
 import asyncio
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from interrupt_router import Operator, Router, Workflow
+from interrupt_router.local import LocalServer
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 AT_ONCE = (1, 64)
@@ -117,10 +117,10 @@ async def bare(workers: int) -> float:
     return p50
 
 
-async def router(workers: int, address: str, tokens: tuple[str, str]) -> None:
-    admin, worker_token = tokens
+async def router(workers: int, server: LocalServer) -> None:
     told: list[float] = []
-    async with Router(address, worker_token) as router, Operator(address, admin) as ann:
+    worker_token, admin = await server.worker_token("bench")(), server.person_token("ann", "admin")
+    async with Router(server.address, worker_token) as router, Operator(server.address, admin) as ann:
         owned = [router.run(DESK, alias=f"{workers}-{n}", input=n) for n in range(workers)]
         runs = [await each.__aenter__() for each in owned]
         decided: dict[str, float] = {}
@@ -156,32 +156,18 @@ async def router(workers: int, address: str, tokens: tuple[str, str]) -> None:
 
 
 async def main() -> None:
-    binary = os.environ.get("IRQ_BINARY", "irq")
+    # One caller asks more often here than a server lets him by default.
+    os.environ["IRQ_REQUESTS_PER_SECOND"] = "1000000"
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "IRQ_STORE": f"{folder}/irq.db"}
-
-        def token(*arguments: str) -> str:
-            made = subprocess.run(
-                [binary, "token", "create", *arguments], env=environment, check=True, capture_output=True, text=True
-            )
-            return made.stdout.strip()
-
-        tokens = (
-            token("--name", "ann", "--role", "admin"),
-            token("--name", "bench", "--role", "worker", "--workflow", "bench"),
-        )
-        command = [binary, "serve", "--listen", "127.0.0.1:0", "--requests-per-second", "1000000"]
-        server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # noqa: ASYNC220
+        server = LocalServer(store=f"{folder}/irq.db")
+        await server.start()
         try:
-            assert server.stdout is not None
-            address = server.stdout.readline().split("/?")[0]
             for workers in AT_ONCE:
                 print(f"{workers} at once, {ROUNDS} rounds each")
-                await router(workers, address, tokens)
+                await router(workers, server)
                 await langgraph(workers, folder)
         finally:
-            server.terminate()
-            server.wait()
+            await server.close()
 
 
 asyncio.run(main())

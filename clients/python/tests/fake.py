@@ -10,7 +10,7 @@ from desk import DESK
 
 from interrupt_router import LeaseLost, Ownership, Run
 from interrupt_router.lease import Lease
-from interrupt_router.transport import NO_QUERY, Query, Reply, Transport
+from interrupt_router.transport import NO_QUERY, Query, Transport
 
 RUN = "run_1"
 
@@ -53,7 +53,7 @@ class FakeServer:
         """The block of a worker that owns the run."""
 
         async def take() -> Run:
-            lease = Lease(cast(Transport, FakeTransport(self)), RUN, 1, "worker", 0.03)
+            lease = Lease(cast(Transport, FakeTransport(self)), RUN, 1, 0.03)
             row: Any = {"run_id": RUN, "thread_id": None, "input": None}
             return Run(DESK, lease, row, park_after=park_after)
 
@@ -126,8 +126,8 @@ class FakeTransport:
         body: object = None,
         headers: Mapping[str, str] | None = None,  # noqa: ARG002
         wait: float = 0.0,
-    ) -> Reply:
+    ) -> Any:
         within = path.removeprefix(f"/v1/work/{RUN}/")
-        return Reply(200, await self._server.answer(method, within, query, body, wait), None)
+        return await self._server.answer(method, within, query, body, wait)
 
     get, put, post, delete = Transport.get, Transport.put, Transport.post, Transport.delete

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import interrupt_router
-from interrupt_router import decided, question, run, signals, stop, view
-from interrupt_router.schema.decode import Body, decode, member_of
+from interrupt_router import view
+from interrupt_router.schema.decode import Body, View, decode, member_of
 
 
 @dataclass
@@ -51,15 +51,15 @@ def test_times_have_as_many_digits_as_they_need(fraction: str, microseconds: int
 
 # What a class is called in the interface, where that is another name.
 BODIES: dict[type[Body], str] = {
-    decided.NarrowedSchema: "SchemaView",
-    question.Decision: "WorkDecisionView",
-    question.Question: "WorkQuestionView",
-    question.TakenRoute: "TakenRouteView",
-    run.Checkpoint: "CheckpointStateView",
-    signals.InterruptRequest: "AskedAgentView",
-    signals.Message: "WorkMessageView",
-    signals.Signals: "SignalsView",
-    stop.Stop: "StopView",
+    view.NarrowedSchema: "SchemaView",
+    view.Decision: "WorkDecisionView",
+    view.Question: "WorkQuestionView",
+    view.TakenRoute: "TakenRouteView",
+    view.Checkpoint: "CheckpointStateView",
+    view.InterruptRequest: "AskedAgentView",
+    view.Message: "WorkMessageView",
+    view.Signals: "SignalsView",
+    view.Stop: "StopView",
     view.AgentView: "AgentView",
     view.Caller: "WhoAmI",
     view.Claim: "ClaimView",
@@ -100,4 +100,4 @@ def test_the_server_sends_what_is_read(body: type[Body]) -> None:
 
 
 def test_every_body_is_compared() -> None:
-    assert {*BODIES, view.View} == {*Body.__subclasses__(), *view.View.__subclasses__()}
+    assert {*BODIES, View} == {*Body.__subclasses__(), *View.__subclasses__()}

@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from test_work import created
 from waiting import eventually, open_question
 
 from interrupt_router import Operator, Router
+from interrupt_router.sync.portal import Portal
 
 pytestmark = pytest.mark.anyio
 
@@ -80,3 +83,25 @@ async def test_a_second_signal_ends_the_process(router: Router, tmp_path: Path) 
     process.send_signal(signal.SIGTERM)
     await asyncio.wait_for(process.communicate(), 20)
     assert process.returncode == -signal.SIGTERM
+
+
+def test_a_signal_that_another_thread_gets_is_seen_by_one_that_waits() -> None:
+    portal, seen = Portal(), threading.Event()
+
+    def send() -> None:
+        time.sleep(0.2)
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+
+    async def until_seen() -> None:
+        while not seen.is_set():
+            await asyncio.sleep(0.01)
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.set())
+    try:
+        sending = threading.Thread(target=send)
+        sending.start()
+        portal.call(asyncio.wait_for(until_seen(), 10))
+        sending.join()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        portal.close()

@@ -14,6 +14,7 @@ from test_local import server_process
 from waiting import gone, open_question, until
 
 from interrupt_router import (
+    AgentView,
     AlreadyResolved,
     Claimed,
     DecisionNotAllowed,
@@ -135,8 +136,8 @@ async def test_a_stop_is_withdrawn(run: Run, ann: Operator) -> None:
 async def test_lists_are_read_to_their_end(run: Run, ann: Operator) -> None:
     for n in range(3):
         await run.agent("LEGAL", f"legal-{n}")
-    pages = ann._pages("/v1/agents", {"run_id": run.id, "limit": 2})
-    assert sum([len(page["agents"]) async for page in pages]) == 4
+    agents = ann._all(AgentView, "agents", {"run_id": run.id, "limit": 2})
+    assert len({agent.node_id async for agent in agents}) == 4
 
 
 async def next_events(feed: Feed, last: str) -> list[Event]:

@@ -43,13 +43,7 @@ class Concurrent(BaseCallbackHandler):
         self._mixed: dict[UUID | None, str] = {}
 
     def on_tool_start(
-        self,
-        serialized: Any,
-        input_str: str,  # noqa: ARG002 - as the base class has it
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
+        self, serialized: Any, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any
     ) -> None:
         """A tool of the task `parent_run_id` starts."""
         running = self._running.setdefault(parent_run_id, {})
@@ -58,20 +52,11 @@ class Concurrent(BaseCallbackHandler):
             self._mixed[parent_run_id] = name
         running[run_id] = name
 
-    def on_tool_end(
-        self,
-        output: Any,  # noqa: ARG002 - as the base class has it
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
-    ) -> None:
+    def on_tool_end(self, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any) -> None:
         """It has ended."""
         self._running.get(parent_run_id, {}).pop(run_id, None)
 
-    def on_tool_error(
-        self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
-    ) -> None:
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any) -> None:
         """It has failed, or asks."""
         self._running.get(parent_run_id, {}).pop(run_id, None)
         if isinstance(error, GraphInterrupt):
@@ -106,11 +91,6 @@ def question_of(interrupt: Interrupt[Any]) -> dict[str, Any]:
 def with_run(config: RunnableConfig, run_id: str) -> RunnableConfig:
     """The config that writes the run's id into each checkpoint."""
     return merge_configs(config, {"metadata": {RUN: run_id}})
-
-
-def with_callback(config: RunnableConfig, callback: BaseCallbackHandler) -> RunnableConfig:
-    """The config with one more callback."""
-    return merge_configs(config, {"callbacks": [callback]})
 
 
 def is_new(state: StateSnapshot, run_id: str) -> bool:

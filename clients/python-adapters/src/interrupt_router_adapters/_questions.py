@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
 from pydantic_core import to_jsonable_python
@@ -20,7 +20,6 @@ from interrupt_router import (
     AnswerRejected,
     Approved,
     Decided,
-    Decision,
     Declined,
     Expired,
     IdempotencyConflict,
@@ -30,6 +29,7 @@ from interrupt_router import (
     Stopped,
     TakenRoute,
     Withdrawn,
+    sync,
 )
 
 T = TypeVar("T")
@@ -139,17 +139,6 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class ToolCall:
-    """A tool call that needs an approval."""
-
-    key: str
-    """The key of its question."""
-    name: str
-    arguments: Any
-    """The arguments as JSON."""
-
-
-@dataclass(frozen=True)
 class Verdict:
     """What a person decided about a tool call."""
 
@@ -170,18 +159,17 @@ def parse_arguments(arguments: str | None) -> Any:
         return arguments
 
 
-async def ask_approval(run: Run, call: ToolCall, kinds: Mapping[str, str]) -> Verdict:
-    """Asks once whether a tool may be called, and waits for the decision."""
-    agent = await agent_for(run, call.name, kinds)
-    fields = {"tool": call.name, "arguments": call.arguments}
-    decided = await agent.ask(f"Call the tool {call.name}?", key=call.key, fields=fields)
-    return replace(await _verdict(decided, call), by=decided.decision.by if decided.decision else None)
+async def ask_approval(run: Run, kinds: Mapping[str, str], key: str, tool: str, arguments: Any) -> Verdict:
+    """Asks once whether a tool may be called with these arguments, and waits for the decision."""
+    agent = await agent_for(run, tool, kinds)
+    decided = await agent.ask(f"Call the tool {tool}?", key=key, fields={"tool": tool, "arguments": arguments})
+    return replace(await _verdict(decided, arguments), by=decided.decision.by if decided.decision else None)
 
 
-async def _verdict(decided: Decided, call: ToolCall) -> Verdict:
+async def _verdict(decided: Decided, arguments: Any) -> Verdict:
     match decided:
         case Approved():
-            return await _approval(decided, call)
+            return await _approval(decided, arguments)
         case Answered(text=said):
             return Verdict(False, said or "Not called.")
         case Rerouted(route=TakenRoute(name=name)):
@@ -194,31 +182,21 @@ async def _verdict(decided: Decided, call: ToolCall) -> Verdict:
             return Verdict(False, "Not called: the question was withdrawn.")
 
 
-async def _approval(approved: Approved, call: ToolCall) -> Verdict:
+async def _approval(approved: Approved, arguments: Any) -> Verdict:
     if approved.request is not None:
         edited = to_json(approved.request)
-        return Verdict(True, arguments=None if edited == call.arguments else edited)
+        return Verdict(True, arguments=None if edited == arguments else edited)
     if has_lost_edit(approved):
         return Verdict(False, approved.text or "Not called: a person changed it in a way that cannot be carried out.")
     if approved.route is not None:
         # The arguments are the request of the route, so the server checks them against its schema.
         try:
-            await approved.submit({approved.route.field: call.arguments})
+            await approved.submit({approved.route.field: arguments})
         except AnswerRejected as rejected:
             return Verdict(False, f"The arguments are invalid: {'; '.join(map(str, rejected.errors))}")
     return Verdict(True)
 
 
-class Edited(Protocol):
-    """A decision that may be an edit: `interrupt_router.Approved` or that of `interrupt_router.sync`."""
-
-    @property
-    def decision(self) -> Decision: ...
-
-    @property
-    def request(self) -> Any: ...
-
-
-def has_lost_edit(approved: Edited) -> bool:
+def has_lost_edit(approved: Approved | sync.Approved) -> bool:
     """Whether a person changed what cannot be changed, as the kind has no route. Then it is no yes to what was asked."""
     return approved.decision.decision == "edit" and approved.request is None

@@ -11,12 +11,13 @@ from contextvars import ContextVar
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langgraph.pregel import _algo
 from langgraph.types import Interrupt, _interrupt_id
 
 from interrupt_router import RouterError
 
-from ._interrupts import Concurrent, with_callback
+from ._interrupts import Concurrent
 from ._questions import to_json
 
 _current: ContextVar[Shown | None] = ContextVar("shown", default=None)
@@ -38,7 +39,7 @@ class Shown:
         """A call of the graph. Raises where an answer could reach, or would have reached, another question."""
         concurrent, token = Concurrent(), _current.set(self)
         try:
-            yield with_callback(config, concurrent)
+            yield merge_configs(config, {"callbacks": [concurrent]})
         finally:
             _current.reset(token)
             if self._refusal is not None:

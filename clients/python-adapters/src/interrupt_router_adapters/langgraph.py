@@ -11,26 +11,17 @@ from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
-from langgraph.pregel import Pregel
-from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
 
-from interrupt_router import Decided, Router, Run, RunFinished, Workflow
+from interrupt_router import Decided, Router, Run, RunFinished
 
-from ._interrupts import (
-    default_answer,
-    is_new,
-    question_key,
-    question_of,
-    questions,
-    with_run,
-)
+from ._graph import Control, Graph, GraphOfRouter
+from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
 from ._questions import agent_for, is_stopping, to_json, together
 from ._shown import Shown
 
 __all__ = ["Answer", "RoutedGraph", "ainvoke", "default_answer", "question_of"]
 
-Graph: TypeAlias = Pregel[Any, Any, Any, Any]
 Answer: TypeAlias = Callable[[Interrupt[Any], Decided], Any | Awaitable[Any]]
 """Turns a decision into what `interrupt()` returns in the node. It may be asynchronous."""
 
@@ -53,7 +44,7 @@ async def ainvoke(
     boundary; one with the mode ``immediate`` cancels the nodes that run.
     """
     config = with_run(config, run.id)
-    options = {"durability": "sync", **options, "control": _Control(run)}
+    options = {"durability": "sync", **options, "control": Control(lambda: is_stopping(run))}
     state, shown = await graph.aget_state(config), Shown()
     if is_new(state, run.id):
         step = input
@@ -62,36 +53,25 @@ async def ainvoke(
     else:
         step = None  # the nodes that ask run again, so that it is seen how they do
     while True:
-        with shown.watching(config) as watched:
-            result = await _call(run, graph, step, watched, options)
+        try:
+            with shown.watching(config) as watched:
+                calling = graph.ainvoke(step, watched, **options)
+                result = await run.watch.guard(run.root.id, calling, immediate_only=True)
+        except GraphDrained:
+            run.root.check()
+            raise
         state = await graph.aget_state(config)
         if not state.interrupts:
             return result
         step = await _next(run, state, config, kinds or {}, answer, shown)
 
 
-class RoutedGraph:
+class RoutedGraph(GraphOfRouter[Router, Answer]):
     """A compiled graph whose `ainvoke` owns a run of the router. The thread's id is the run's alias::
 
     graph = RoutedGraph(builder.compile(checkpointer=saver), router, workflow)
     await graph.ainvoke({"order": 17}, {"configurable": {"thread_id": "ticket-17"}})
     """
-
-    def __init__(
-        self,
-        graph: Graph,
-        router: Router,
-        workflow: Workflow,
-        *,
-        kinds: Mapping[str, str] | None = None,
-        answer: Answer | None = None,
-        lease: float = 30.0,
-    ) -> None:
-        self.graph = graph
-        self._router = router
-        self._workflow = workflow
-        self._options: dict[str, Any] = {"kinds": kinds, "answer": answer}
-        self._lease = lease
 
     async def ainvoke(
         self,
@@ -133,26 +113,3 @@ async def _next(
         return None
     answers = await together(ask(node, interrupt) for node, interrupt in waiting)
     return Command(resume={it.id: value for (_, it), value in zip(waiting, answers, strict=True)})
-
-
-async def _call(run: Run, graph: Graph, step: Any, config: RunnableConfig, options: Mapping[str, Any]) -> Any:
-    calling = graph.ainvoke(step, config, **options)
-    try:
-        return await run.watch.guard(run.root.id, calling, immediate_only=True)
-    except GraphDrained:
-        run.root.check()
-        raise
-
-
-class _Control(RunControl):
-    """Tells the graph at each superstep boundary whether the run stops."""
-
-    __slots__ = ("_run",)
-
-    def __init__(self, run: Run) -> None:
-        super().__init__()
-        self._run = run
-
-    @property
-    def drain_requested(self) -> bool:
-        return is_stopping(self._run)

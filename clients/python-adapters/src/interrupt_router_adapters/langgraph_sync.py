@@ -8,27 +8,18 @@ from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
-from langgraph.pregel import Pregel
-from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
 
-from interrupt_router import RunFinished, Workflow
+from interrupt_router import RunFinished
 from interrupt_router.sync import Agent, Decided, Router, Run
 
-from ._interrupts import (
-    default_answer,
-    is_new,
-    question_key,
-    question_of,
-    questions,
-    with_run,
-)
+from ._graph import Control, Graph, GraphOfRouter
+from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
 from ._questions import to_json
 from ._shown import Shown
 
 __all__ = ["Answer", "RoutedGraph", "default_answer", "invoke", "question_of"]
 
-Graph: TypeAlias = Pregel[Any, Any, Any, Any]
 Answer: TypeAlias = Callable[[Interrupt[Any], Decided], Any]
 """Turns a decision into what `interrupt()` returns in the node."""
 
@@ -49,7 +40,7 @@ def invoke(
     superstep boundary, also one with the mode ``immediate``: a thread can't be cancelled.
     """
     config = with_run(config, run.id)
-    options = {"durability": "sync", **options, "control": _Control(run)}
+    options = {"durability": "sync", **options, "control": Control(run.interrupted)}
     state, shown = graph.get_state(config), Shown()
     if is_new(state, run.id):
         step = input
@@ -70,28 +61,12 @@ def invoke(
         step = _next(run, state, config, kinds or {}, answer, shown)
 
 
-class RoutedGraph:
+class RoutedGraph(GraphOfRouter[Router, Answer]):
     """A compiled graph whose `invoke` owns a run of the router. The thread's id is the run's alias::
 
     graph = RoutedGraph(builder.compile(checkpointer=saver), router, workflow)
     graph.invoke({"order": 17}, {"configurable": {"thread_id": "ticket-17"}})
     """
-
-    def __init__(
-        self,
-        graph: Graph,
-        router: Router,
-        workflow: Workflow,
-        *,
-        kinds: Mapping[str, str] | None = None,
-        answer: Answer | None = None,
-        lease: float = 30.0,
-    ) -> None:
-        self.graph = graph
-        self._router = router
-        self._workflow = workflow
-        self._options: dict[str, Any] = {"kinds": kinds, "answer": answer}
-        self._lease = lease
 
     def invoke(
         self,
@@ -135,17 +110,3 @@ def _next(
         decided = list(threads.map(ask, zip(agents, interrupts, strict=True)))
     turn = answer or default_answer
     return Command(resume={it.id: turn(it, each) for it, each in zip(interrupts, decided, strict=True)})
-
-
-class _Control(RunControl):
-    """Asks the server at each superstep boundary whether the run stops."""
-
-    __slots__ = ("_run",)
-
-    def __init__(self, run: Run) -> None:
-        super().__init__()
-        self._run = run
-
-    @property
-    def drain_requested(self) -> bool:
-        return self._run.interrupted()

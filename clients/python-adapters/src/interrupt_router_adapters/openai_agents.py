@@ -15,17 +15,7 @@ from agents.items import ToolApprovalItem, TResponseInputItem
 
 from interrupt_router import Run
 
-from ._questions import (
-    Slot,
-    Slots,
-    ToolCall,
-    Verdict,
-    ask_approval,
-    is_stopping,
-    parse_arguments,
-    together,
-    until_stopping,
-)
+from ._questions import Slot, Slots, Verdict, ask_approval, is_stopping, parse_arguments, together, until_stopping
 
 STATE = "openai_agents"
 """The member of the checkpoint that has the `RunState`; further agents of the run have ``openai_agents:2``."""
@@ -45,9 +35,9 @@ async def run_agent(
 
     Call it again after a crash with the same run: it goes on from the last `RunState` that was kept. `kinds` maps tools
     to the kinds of agents that ask for them; other tools ask as the run's own agent. Several agents of one run are told
-    apart by a `key`, or else by the order in which they start. A stop ends the agent after its
-    turn; one with the mode ``immediate`` cancels the turn. A tool is called again when the process dies before the next
-    state is kept, so do what must not happen twice in `run.root.effect`, with `ToolContext.tool_call_id` in the key.
+    apart by a `key`, or else by the order in which they start. A stop ends the agent after its turn; one with the mode
+    ``immediate`` cancels the turn. A tool is called again when the process dies before the next state is kept, so do
+    what must not happen twice in `run.root.effect`, with `ToolContext.tool_call_id` in the key.
     """
     slot = await Slots.take(run, STATE, key)
     step: Any = input
@@ -71,7 +61,7 @@ async def run_agent(
 async def _settle(slot: Slot, state: RunState[Any, Agent[Any]], kinds: Mapping[str, str]) -> None:
     """Asks about every tool call that waits, at once, and writes the decisions into the state."""
     waiting = state.get_interruptions()
-    verdicts = await together(ask_approval(slot.run, _call_of(slot, item), kinds) for item in waiting)
+    verdicts = await together(_ask(slot, item, kinds) for item in waiting)
     for item, verdict in zip(waiting, verdicts, strict=True):
         if verdict.approved and verdict.arguments is None:
             state.approve(item)
@@ -107,9 +97,9 @@ def _nothing(context: Any) -> dict[str, Any]:  # noqa: ARG001 - the SDK passes i
     return {}
 
 
-def _call_of(slot: Slot, item: ToolApprovalItem) -> ToolCall:
+async def _ask(slot: Slot, item: ToolApprovalItem, kinds: Mapping[str, str]) -> Verdict:
     name = item.qualified_name or item.name or "tool"
-    return ToolCall(slot.key_of(item.call_id or name), name, parse_arguments(item.arguments))
+    return await ask_approval(slot.run, kinds, slot.key_of(item.call_id or name), name, parse_arguments(item.arguments))
 
 
 def _reason(waiting: list[ToolApprovalItem]) -> str:

@@ -16,7 +16,7 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ToolCal
 
 from interrupt_router import Run
 
-from ._questions import Slot, Slots, ToolCall, Verdict, agent_for, ask_approval, to_json, together
+from ._questions import Slot, Slots, Verdict, agent_for, ask_approval, to_json, together
 
 D = TypeVar("D")
 
@@ -44,10 +44,9 @@ async def run_agent(
     The agent's output type includes `DeferredToolRequests`, as without the router. Call it again after a crash with the
     same run: it goes on from the message history that was kept. `kinds` maps tools to the kinds of agents that ask for
     them; other tools ask as the run's own agent. Several agents of one run are told apart by a `key`, or else by the
-    order in which they start. `external` does the calls that are neither an approval nor a question,
-    each once. A stop ends the agent before its next request to the model; one with the mode ``immediate`` cancels the
-    request. Do what must not happen twice in `run.root.effect`, with
-    `RunContext.tool_call_id` in the key.
+    order in which they start. `external` does the calls that are neither an approval nor a question, each once. A stop
+    ends the agent before its next request to the model; one with the mode ``immediate`` cancels the request. Do what
+    must not happen twice in `run.root.effect`, with `RunContext.tool_call_id` in the key.
     """
     slot = await Slots.take(run, STATE, key)
     messages, requests = _kept(slot)
@@ -106,8 +105,7 @@ async def _settle(
         return slot.key_of(call.tool_call_id, *([str(number)] if number > 1 else []))
 
     async def approval(call: ToolCallPart) -> tuple[str, Any]:
-        asked = ToolCall(key(call), call.tool_name, call.args_as_dict())
-        return call.tool_call_id, await ask_approval(run, asked, kinds)
+        return call.tool_call_id, await ask_approval(run, kinds, key(call), call.tool_name, call.args_as_dict())
 
     async def result(call: ToolCallPart) -> tuple[str, Any]:
         agent = await agent_for(run, call.tool_name, kinds)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 import logging
 import math
+import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
 from .decided import Decided, decided
@@ -17,11 +17,11 @@ from .errors import EffectUnkept, EffectUnknown, RouterError
 from .invoke import check, digest, invoke
 from .kept import UNKEPT, Unkeepable, keep, unkept
 from .lease import Lease
-from .question import Choice, Confirmation, Question, question_body
-from .signals import InterruptRequest, Message
-from .stop import Parked, Stop, Stopped
+from .question import Choice, Confirmation
+from .stop import Parked, Stopped
 from .transport import LONGEST_WAIT
 from .uncancelled import to_its_end
+from .view import InterruptRequest, Message, Question, Stop
 from .waiting import waiting_for
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from .run import Run
 
 T = TypeVar("T")
+Function: TypeAlias = Callable[..., Any]
+Lookup: TypeAlias = Function | None
 
 MOMENT = 1.0
 """How long a run that should be parked waits for an effect under way, in seconds, before it looks again."""
-
-Status: TypeAlias = Literal["pending", "ready", "running", "completed", "failed", "cancelled", "pruned"]
 
 
 class Agent:
@@ -65,7 +65,7 @@ class Agent:
 
     async def open(self) -> None:
         """Tells people that it works. One that was stopped before a crash is stopped again by its first call."""
-        if await self._tell("running") in ("pruned", "cancelled"):
+        if await self.report() in ("pruned", "cancelled"):
             self._ended_by = Stop("", "PRUNE", "graceful", "agent", self.id, "it was stopped before")
 
     def agent(self, kind: str, name: str | None = None) -> OpeningAgent:
@@ -96,17 +96,18 @@ class Agent:
         `deadline`, and `Withdrawn` after `withdraw`.
         """
         self.check()
-        body = question_body(
-            self.id,
-            self.kind,
-            question,
-            context=context,
-            choices=choices,
-            confirmations=confirmations,
-            answer_form=answer_form,
-            fields=fields,
-            deadline=deadline,
-        )
+        body: api.QuestionBody = {
+            "agent_id": self.id,
+            "kind": self.kind,
+            "reason": question,
+            "context": context or "",
+            "choices": [Choice.of(choice).body() for choice in choices],
+            "confirmations": [confirmation.body() for confirmation in confirmations],
+            "fields": dict(fields or {}),
+            "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
+        }
+        if answer_form is not None:
+            body["answer_form"] = answer_form
         return decided(self, await self.wait_for(key, body))
 
     async def withdraw(self, key: str) -> None:
@@ -146,31 +147,16 @@ class Agent:
 
     @overload
     async def effect(
-        self,
-        key: str,
-        function: Callable[..., Awaitable[T]],
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        self, key: str, function: Callable[..., Awaitable[T]], *args: Any, repeatable: bool = ..., lookup: Lookup = ...
     ) -> T: ...
 
     @overload
     async def effect(
-        self,
-        key: str,
-        function: Callable[..., T],
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        self, key: str, function: Callable[..., T], *args: Any, repeatable: bool = ..., lookup: Lookup = ...
     ) -> T: ...
 
     async def effect(
-        self,
-        key: str,
-        function: Callable[..., Any],
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        self, key: str, function: Function, *args: Any, repeatable: bool = False, lookup: Lookup = None
     ) -> Any:
         """Calls a function once, whatever crashes, and returns its result: JSON, which the server keeps.
 
@@ -186,18 +172,9 @@ class Agent:
         for called in (function, lookup or function):
             check(called)
         with self.run.busy():
-            doing = self._effect(key, function, args, repeatable=repeatable, lookup=lookup)
-            return await to_its_end(doing, self.run.effects)
+            return await to_its_end(self._effect(key, function, args, repeatable, lookup), self.run.effects)
 
-    async def _effect(
-        self,
-        key: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        *,
-        repeatable: bool,
-        lookup: Callable[..., Any] | None,
-    ) -> Any:
+    async def _effect(self, key: str, function: Function, args: Any, repeatable: bool, lookup: Lookup) -> Any:
         path = f"effects/{quote(key, safe='')}"
         # The same attempt, sent again because its answer was lost, is known as the one that has begun it.
         attempt: api.EffectBody = {
@@ -256,20 +233,16 @@ class Agent:
         signals = await self.run.watch.signals()
         return next((request for request in signals.asked if request.agent_id == self.id), None)
 
-    async def report(self, status: Status = "running", *, step: int | None = None, tokens: int | None = None) -> None:
-        """Tells people what the agent does, which step it is at, and how many tokens its model calls took."""
-        await self._tell(status, step=step, tokens=tokens)
+    async def report(
+        self, status: api.AgentStatusName = "running", *, step: int | None = None, tokens: int | None = None
+    ) -> api.ActivityName:
+        """Tells people what the agent does, which step it is at, and how many tokens its model calls took.
 
-    async def _tell(self, status: Status, *, step: int | None = None, tokens: int | None = None) -> str:
-        """Returns how the agent stands then: one that has ended stays so."""
-        said: api.AgentBody = {
-            "agent_id": self.id,
-            "kind": self.kind,
-            "status": status,
-            "step": step,
-            "tokens": tokens,
+        Returns how it stands then: an agent that has ended stays so.
+        """
+        body: api.AgentsBody = {
+            "agents": [{"agent_id": self.id, "kind": self.kind, "status": status, "step": step, "tokens": tokens}]
         }
-        body: api.AgentsBody = {"agents": [said]}
         told: api.AgentsView = await self.lease.put("agents", body)
         return told["agents"][0]["status"]
 
@@ -289,14 +262,14 @@ class OpeningAgent:
         self._agent = agent
 
     def __await__(self) -> Generator[Any, None, Agent]:
-        return self._open().__await__()
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Agent:
-        return await self._open()
+        # A stop of this agent is raised by its first call, within the block that it ends.
+        await self._agent.open()
+        return self._agent
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
+    async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
         agent = self._agent
         ended_by = agent.run.watch.ended_by(agent.id, error)
         if isinstance(ended_by, Stopped) and ended_by.stop.concerns_agent_alone and ended_by.stop.concerns(agent.id):
@@ -311,14 +284,7 @@ class OpeningAgent:
             await agent.report("failed")
         return False
 
-    async def _open(self) -> Agent:
-        # A stop of this agent is raised by its first call, within the block that it ends.
-        await self._agent.open()
-        return self._agent
-
 
 def slug(kind: str) -> str:
     """A kind as a part of an agent's id: letters, digits, ``-`` and ``_``."""
-    return "".join(
-        letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in kind.lower()
-    )
+    return re.sub(r"[^a-z0-9_-]", "-", kind.lower())

@@ -5,16 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-FIRST = 0.1
-LONGEST = 5.0
-
 
 @dataclass
 class Backoff:
     """Waits that double, up to a limit. Half of each is random, so that many clients do not come back together."""
 
-    first: float = FIRST
-    longest: float = LONGEST
+    first: float = 0.1
+    longest: float = 5.0
     _next: float = 0.0
 
     def next_delay(self, retry_after: float | None = None) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
 
-from .settings import ca_certificate
+from .settings import CA_CERTIFICATE
 from .transport import DEADLINE, TokenSource, Transport
 
 
@@ -16,7 +17,7 @@ class Connection:
     """A pool of connections to one server. It is made and closed in one event loop."""
 
     def __init__(self, base_url: str, *, deadline: float = DEADLINE, trusts_environment: bool = True) -> None:
-        authorities = ca_certificate()
+        authorities = os.environ.get(CA_CERTIFICATE)
         self._base_url = base_url
         self._deadline = deadline
         self._session = aiohttp.ClientSession(

@@ -17,11 +17,8 @@ OF_THE_WORKER = (Unavailable, RateLimited, Unauthenticated, Forbidden)
 def control_in(error: BaseException) -> Control | None:
     """What ended the work, if an error is that, holds it in a group, or was raised because of it or after it."""
     found = list(_within(error))
-    for kinds in ((Stopped,), (Parked,), OF_THE_WORKER):
-        for each in found:
-            if isinstance(each, kinds):
-                return each
-    return None
+    first: tuple[tuple[type[Control], ...], ...] = ((Stopped,), (Parked,), OF_THE_WORKER)
+    return next((each for kinds in first for each in found if isinstance(each, kinds)), None)
 
 
 def _within(error: BaseException) -> Iterator[BaseException]:

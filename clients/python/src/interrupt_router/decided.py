@@ -9,27 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 from .errors import AnswerRejected, Conflict, RouterError, Unfilled
 from .invoke import invoke
 from .prompt import Prompt
-from .question import Decision, Question, TakenRoute
-from .schema.decode import Body
+from .view import Decision, NarrowedSchema, Question, TakenRoute
 
 if TYPE_CHECKING:
     from . import api
     from .agent import Agent
-
-Dialect: TypeAlias = Literal["json-schema", "openai", "anthropic", "gemini", "grammar"]
-
-
-@dataclass(frozen=True)
-class NarrowedSchema(Body):
-    """What a model may answer: one property, the field of the route."""
-
-    name: str
-    """A name for it, where a provider wants one."""
-    dialect: api.DialectName
-    schema: dict[str, Any]
-    """The schema in the provider's dialect."""
-    field: str
-    """The one property."""
 
 
 ModelAnswer: TypeAlias = str | Mapping[str, Any]
@@ -72,7 +56,7 @@ class Routed:
         """What the person wrote."""
         return self.decision.text
 
-    async def schema(self, dialect: Dialect = "json-schema") -> NarrowedSchema:
+    async def schema(self, dialect: api.DialectName = "json-schema") -> NarrowedSchema:
         """The schema to hand to the model."""
         query: api.SchemaQuery = {"dialect": dialect}
         return NarrowedSchema.of_json(await self._asked.agent.lease.get(f"{self._path}/schema", query))
@@ -87,7 +71,7 @@ class Routed:
         self._asked.question = Question.of_json(await self._asked.agent.lease.post(f"{self._path}/request", body))
         return self.request
 
-    async def fill(self, model: Model, *, dialect: Dialect = "json-schema") -> Any:
+    async def fill(self, model: Model, *, dialect: api.DialectName = "json-schema") -> Any:
         """Lets a model fill in the request, explains its mistakes to it, and asks a person where it keeps failing.
 
         A request that is there already, because a person edited it or an earlier worker filled it in, is returned
@@ -104,7 +88,7 @@ class Routed:
             await self._ask_person()
         return self.request
 
-    async def _ask_model(self, model: Model, dialect: Dialect) -> None:
+    async def _ask_model(self, model: Model, dialect: api.DialectName) -> None:
         if self._asked.question.request is not None or self._asked.question.asked is not None:
             return
         agent, narrowed = self._asked.agent, await self.schema(dialect)
@@ -122,8 +106,7 @@ class Routed:
                 return
 
     async def _ask_person(self) -> None:
-        asked = self._asked.question.asked or f"{self.key}:request"
-        decided = await self._asked.agent.wait_for(asked)
+        decided = await self._asked.agent.wait_for(self._asked.question.asked or f"{self.key}:request")
         self._asked.question = Question.of_json(await self._asked.agent.lease.get(self._path))
         if self._asked.question.request is None:
             verdict = decided.decision.decision if decided.decision else decided.state
@@ -211,11 +194,7 @@ class Withdrawn:
 Decided: TypeAlias = Approved | Answered | Rerouted | Declined | Expired | Withdrawn
 """What became of a question. Tell it apart with `match`; type checkers see whether a case is missing."""
 
-_ROUTED: dict[str, type[Approved | Answered | Rerouted]] = {
-    "approved": Approved,
-    "answered": Answered,
-    "rerouted": Rerouted,
-}
+_ROUTED: dict[str, type[Approved | Answered | Rerouted]] = {it.decided_as: it for it in (Approved, Answered, Rerouted)}
 
 
 def decided(agent: Agent, question: Question) -> Decided:

@@ -10,7 +10,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 DEFAULTS: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
@@ -47,9 +47,7 @@ class Draining:
                 signal.signal(number, _drain)
         Draining._open += (self,)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if self not in Draining._open:
             return
         Draining._open = tuple(other for other in Draining._open if other is not self)

@@ -1,7 +1,7 @@
 """What can go wrong: one class for each problem that a caller may want to tell apart.
 
-A server answers a refusal with a problem document (RFC 9457). Its ``code`` picks the class; a code that is new to this
-version falls back on the class of the status.
+A server answers a refusal with a problem document (RFC 9457). Its ``code`` picks the class where it has one of its own, and
+the status where it has not: so a code that is new to this version has a class, too.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class RouterError(Exception):
     def of_problem(status: int, problem: Mapping[str, Any]) -> RouterError:
         """The error of a problem document."""
         code = problem.get("code")
-        kind = RouterError._by_code.get(str(code)) or RouterError._of_status(status)
+        of_status = Unavailable if status >= 500 else RouterError._by_status.get(status, RouterError)
+        kind = RouterError._by_code.get(str(code), of_status)
         errors = [
             FieldError(str(error.get("pointer", "")), str(error.get("message", "")))
             for error in problem.get("errors") or ()
@@ -91,26 +92,8 @@ class RouterError(Exception):
             problem=problem,
         )
 
-    @staticmethod
-    def _of_status(status: int) -> type[RouterError]:
-        if status >= 500:
-            return Unavailable
-        return RouterError._by_status.get(status, RouterError)
 
-
-class Invalid(
-    RouterError,
-    codes=(
-        "malformed",
-        "invalid-parameter",
-        "invalid-body",
-        "response-schema",
-        "too-large",
-        "headers-too-large",
-        "workflow-refused",
-    ),
-    status=422,
-):
+class Invalid(RouterError, codes=("malformed", "invalid-parameter", "too-large", "headers-too-large"), status=422):
     """The request does not have the form that the server wants; `errors` says where."""
 
 
@@ -118,39 +101,23 @@ class Conflict(RouterError, status=409):
     """The request does not fit how things stand now."""
 
 
-class Unauthenticated(RouterError, codes=("unauthenticated",), status=401):
+class Unauthenticated(RouterError, status=401):
     """The token is missing, unknown, expired or revoked."""
 
 
-class Forbidden(RouterError, codes=("forbidden", "foreign-origin", "foreign-host"), status=403):
+class Forbidden(RouterError, codes=("foreign-host",), status=403):
     """The token's role may not do this."""
 
 
-class NotFound(
-    RouterError,
-    codes=(
-        "not-found",
-        "agent-not-found",
-        "interrupt-not-found",
-        "run-not-found",
-        "rule-not-found",
-        "message-not-found",
-        "plan-not-found",
-        "event-not-found",
-        "workflow-not-found",
-        "question-not-found",
-        "effect-not-found",
-    ),
-    status=404,
-):
+class NotFound(RouterError, status=404):
     """There is no such thing, or the token may not see it."""
 
 
-class RateLimited(RouterError, codes=("rate-limited",), status=429):
+class RateLimited(RouterError, status=429):
     """Too many requests, also after waiting as long as the server asked for."""
 
 
-class Unavailable(RouterError, codes=("unavailable", "store-gone", "draining", "internal", "answer-too-slow")):
+class Unavailable(RouterError):
     """No server answered before the deadline, or it could not do its work."""
 
 
@@ -207,7 +174,7 @@ class Held(Conflict, codes=("held",)):
     """Another interrupt of the run has to be decided first."""
 
 
-class StaleVersion(RouterError, codes=("stale-version", "shown-differs"), status=412):
+class StaleVersion(RouterError, status=412):
     """The interrupt has changed since it was read: read it again and decide anew."""
 
 

@@ -31,7 +31,7 @@ class Event:
     """A CloudEvent of the feed."""
 
     cursor: str
-    """Its position: ``Feed(after=cursor)`` goes on behind it."""
+    """Its position: `Operator.events` with ``after=cursor`` goes on behind it."""
     type: str
     """What happened: ``dev.irq.interrupt.resolved.v1``."""
     data: Any
@@ -46,17 +46,9 @@ class Feed:
     `cursor` to go on in another process.
     """
 
-    def __init__(
-        self,
-        transport: Transport,
-        *,
-        topics: str | None = None,
-        run_id: str | None = None,
-        agent_id: str | None = None,
-        after: str | None = None,
-    ) -> None:
+    def __init__(self, transport: Transport, query: api.FeedQuery, after: str | None) -> None:
         self._transport = transport
-        self._query: api.FeedQuery = {"topics": topics, "run_id": run_id, "agent_id": agent_id}
+        self._query = query
         self.cursor = after
         """The position that was read last."""
 
@@ -78,10 +70,8 @@ class Feed:
                         backoff.reset()
                         self.cursor = event.cursor
                         yield event
-            except (Unavailable, RateLimited) as error:
-                retry_after = error.retry_after
-                log.debug("the feed is read again: %s", error)
-            except Failed as error:
+            except (Unavailable, RateLimited, *Failed) as error:
+                retry_after = getattr(error, "retry_after", None)
                 log.debug("the feed is read again: %s", error)
             await asyncio.sleep(backoff.next_delay(retry_after))
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from .connection import Connection, fixed
 from .errors import RouterError
 from .feed import Feed
 from .question import Choice, Confirmation
+from .schema.decode import View
 from .settings import server_url, token
 from .transport import DEADLINE, Query, TokenSource, Transport
 from .view import AgentView, Caller, Interrupt, MadeDecision, RequestFate, RunView, SentMessage
 
 if TYPE_CHECKING:
     from . import api
+
+V = TypeVar("V", bound=View)
 
 Verdict: TypeAlias = Literal[
     "approve", "edit", "reject", "respond", "ignore", "reroute", "modify_plan", "cancel", "resume"
@@ -47,9 +49,7 @@ class Operator:
         self._connection = Connection(server_url(self._given[0]), deadline=self._deadline)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
@@ -58,7 +58,7 @@ class Operator:
         """Who the token speaks for."""
         return Caller.of_json(await self._transport.get("/v1/whoami"))
 
-    async def interrupts(
+    def interrupts(
         self,
         status: api.InboxName = "open",
         *,
@@ -68,10 +68,7 @@ class Operator:
     ) -> AsyncIterator[Interrupt]:
         """Interrupts in the order of their admission; by default those that wait for a person."""
         query: api.InterruptsQuery = {"status": status, "run_id": run_id, "agent_id": agent_id, "assignee": assignee}
-        page: api.InterruptPage
-        async for page in self._pages("/v1/interrupts", query):
-            for body in page["interrupts"]:
-                yield Interrupt.of_json(body)
+        return self._all(Interrupt, "interrupts", query)
 
     async def interrupt(self, interrupt_id: str) -> Interrupt:
         """One interrupt, with its version."""
@@ -80,15 +77,13 @@ class Operator:
     async def claim(self, interrupt: Interrupt, *, seconds: int | None = None) -> Interrupt:
         """Claims a question: other people cannot decide it for that time."""
         body: api.ClaimBody = {"ttl_s": seconds}
-        headers = _if_match(interrupt.version)
-        reply = await self._transport.send("PUT", f"{_interrupt(interrupt.id)}/claim", body=body, headers=headers)
-        return Interrupt.of_json(reply.body)
+        path = f"{_interrupt(interrupt.id)}/claim"
+        return Interrupt.of_json(await self._transport.put(path, body, headers=_if_match(interrupt)))
 
     async def release(self, interrupt: Interrupt) -> Interrupt:
         """Gives a claim back."""
-        headers = _if_match(interrupt.version)
-        reply = await self._transport.send("DELETE", f"{_interrupt(interrupt.id)}/claim", headers=headers)
-        return Interrupt.of_json(reply.body)
+        path = f"{_interrupt(interrupt.id)}/claim"
+        return Interrupt.of_json(await self._transport.delete(path, headers=_if_match(interrupt)))
 
     async def decide(
         self,
@@ -124,9 +119,9 @@ class Operator:
             "message": message,
             "shown_digest": interrupt.shown_digest,
         }
-        headers = {**_if_match(interrupt.version), **_key(key)}
-        reply = await self._transport.send("POST", f"{_interrupt(interrupt.id)}/decisions", body=body, headers=headers)
-        return MadeDecision.of_json(reply.body)
+        headers = {**_if_match(interrupt), **_key(key)}
+        path = f"{_interrupt(interrupt.id)}/decisions"
+        return MadeDecision.of_json(await self._transport.post(path, body, headers=headers))
 
     async def withdraw(self, interrupt_id: str) -> Interrupt:
         """Withdraws an interrupt that is not wanted any more."""
@@ -157,8 +152,8 @@ class Operator:
             "reason": reason,
             "rerouteToAgentType": reroute_to,
             "contextForDecision": context or "",
-            "choices": [_event_choice(choice) for choice in choices],
-            "confirmationItems": [_event_confirmation(item) for item in confirmations],
+            "choices": [choice.event() for choice in map(Choice.of, choices)],
+            "confirmationItems": [confirmation.event() for confirmation in confirmations],
             "answerForm": answer_form,
         }
         return RequestFate.of_json(await self._transport.post("/v1/interrupt-requests", body))
@@ -167,27 +162,19 @@ class Operator:
         """What became of a request to interrupt."""
         return RequestFate.of_json(await self._transport.get(f"/v1/interrupt-requests/{quote(event_id, safe='')}"))
 
-    async def runs(self, status: api.RunStateName | None = None) -> AsyncIterator[RunView]:
+    def runs(self, status: api.RunStateName | None = None) -> AsyncIterator[RunView]:
         """Runs in the order of their creation."""
         query: api.RunsQuery = {"status": status}
-        page: api.RunPage
-        async for page in self._pages("/v1/runs", query):
-            for body in page["runs"]:
-                yield RunView.of_json(body)
+        return self._all(RunView, "runs", query)
 
     async def run(self, run_id: str) -> RunView:
         """A run, by its id or alias."""
         return RunView.of_json(await self._transport.get(_run(run_id)))
 
-    async def agents(
-        self, *, run_id: str | None = None, status: api.ActivityName | None = None
-    ) -> AsyncIterator[AgentView]:
+    def agents(self, *, run_id: str | None = None, status: api.ActivityName | None = None) -> AsyncIterator[AgentView]:
         """Agents in the order in which they were started."""
         query: api.AgentsQuery = {"run_id": run_id, "status": status}
-        page: api.AgentPage
-        async for page in self._pages("/v1/agents", query):
-            for body in page["agents"]:
-                yield AgentView.of_json(body)
+        return self._all(AgentView, "agents", query)
 
     async def agent(self, agent_id: str) -> AgentView:
         """An agent, by its address: the run's id and its id in the run."""
@@ -208,16 +195,14 @@ class Operator:
         It is recorded when this returns, and carried out when the worker says so.
         """
         body: api.InterruptBody = {"type": type, "mode": mode, "scope": scope, "reason": reason}
-        reply = await self._transport.send("POST", f"{_agent(agent_id)}/interrupts", body=body, headers=_key(key))
-        return Interrupt.of_json(reply.body)
+        return Interrupt.of_json(await self._transport.post(f"{_agent(agent_id)}/interrupts", body, headers=_key(key)))
 
     async def cancel(
         self, run_id: str, *, mode: Mode = "graceful", reason: str = "", key: str | None = None
     ) -> Interrupt:
         """Ends a run. It is recorded when this returns, and carried out when the worker says so."""
         body: api.CancelBody = {"mode": mode, "reason": reason}
-        reply = await self._transport.send("POST", f"{_run(run_id)}/cancel", body=body, headers=_key(key))
-        return Interrupt.of_json(reply.body)
+        return Interrupt.of_json(await self._transport.post(f"{_run(run_id)}/cancel", body, headers=_key(key)))
 
     async def resume(
         self,
@@ -229,15 +214,13 @@ class Operator:
     ) -> str:
         """Resumes a paused run, or begins another one from a checkpoint; returns the id of the run that goes on."""
         body: api.ResumeBody = {"input": input, "checkpoint": checkpoint}
-        reply = await self._transport.send("POST", f"{_run(run_id)}/resume", body=body, headers=_key(key))
-        resumed: api.ResumedView = reply.body
+        resumed: api.ResumedView = await self._transport.post(f"{_run(run_id)}/resume", body, headers=_key(key))
         return resumed["run_id"]
 
     async def send(self, agent_id: str, text: str, *, key: str | None = None) -> SentMessage:
         """Writes to an agent, which reads it when its code asks for messages."""
         body: api.MessageBody = {"text": text}
-        reply = await self._transport.send("POST", f"{_agent(agent_id)}/messages", body=body, headers=_key(key))
-        return SentMessage.of_json(reply.body)
+        return SentMessage.of_json(await self._transport.post(f"{_agent(agent_id)}/messages", body, headers=_key(key)))
 
     def events(
         self,
@@ -248,15 +231,16 @@ class Operator:
         after: str | None = None,
     ) -> Feed:
         """The feed, after a position or from now on. `topics` are patterns: ``interrupt.*,run.completed``."""
-        return Feed(self._transport, topics=topics, run_id=run_id, agent_id=agent_id, after=after)
+        return Feed(self._transport, {"topics": topics, "run_id": run_id, "agent_id": agent_id}, after)
 
-    async def _pages(self, path: str, query: Query) -> AsyncIterator[Any]:
-        """The parts of a list."""
+    async def _all(self, kind: type[V], what: str, query: Query) -> AsyncIterator[V]:
+        """The entries of a list, page after page."""
         cursor: str | None = None
         while True:
-            page = (await self._transport.send("GET", path, {**query, "cursor": cursor})).body
-            yield page
-            cursor = _next_cursor(page)
+            page = await self._transport.get(f"/v1/{what}", {**query, "cursor": cursor})
+            for body in page[what]:
+                yield kind.of_json(body)
+            cursor = page.get("next_cursor")
             if cursor is None:
                 return
 
@@ -280,22 +264,9 @@ def _agent(agent_id: str) -> str:
     return f"/v1/agents/{quote(agent_id, safe='')}"
 
 
-def _if_match(version: int) -> dict[str, str]:
-    return {"If-Match": f'"{version}"'}
+def _if_match(interrupt: Interrupt) -> dict[str, str]:
+    return {"If-Match": f'"{interrupt.version}"'}
 
 
 def _key(key: str | None) -> dict[str, str]:
     return {} if key is None else {"Idempotency-Key": key}
-
-
-def _next_cursor(page: api.AgentPage | api.InterruptPage | api.RunPage) -> str | None:
-    return page.get("next_cursor")
-
-
-def _event_choice(choice: str | Choice) -> api.EventChoice:
-    given = Choice(choice) if isinstance(choice, str) else choice
-    return {"value": given.value, "label": given.label or given.value, "description": given.description or ""}
-
-
-def _event_confirmation(item: Confirmation) -> api.EventConfirmation:
-    return {"id": item.id, "prompt": item.prompt, "defaultValue": item.default, "impactIfNo": item.impact_if_no}

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .control import OF_THE_WORKER
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from . import api
 
 log = logging.getLogger("interrupt_router")
-
 
 
 class Ownership:
@@ -43,9 +41,7 @@ class Ownership:
             self._stack = stack.pop_all()
         return self._run
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         run = self._run
         assert run is not None
         with self._stack:
@@ -80,20 +76,15 @@ async def _settle_error(run: Run, error: BaseException) -> None:
     if isinstance(error, (LeaseLost, RunFinished)):
         return
     if isinstance(error, Stopped):
-        await _settle_stop(run, error)
+        stop = error.stop
+        body: api.StoppedBody = {"agent_id": stop.agent_id if stop.concerns_agent_alone else None}
+        await run.lease.post("stopped", body)
+        if stop.concerns_agent_alone:
+            # The code did not go on without that agent, so there is nothing left to do.
+            await run.cancel(f"{stop.agent_id} was stopped: {stop.reason}")
     elif isinstance(error, Parked):
         await run.lease.release(waiting=True)
     elif isinstance(error, OF_THE_WORKER) or not isinstance(error, Exception):
         await run.lease.release()
     else:
         await run.end("failed", f"{type(error).__name__}: {error}"[:500])
-
-
-async def _settle_stop(run: Run, stopped: Stopped) -> None:
-    stop = stopped.stop
-    body: api.StoppedBody = {"agent_id": stop.agent_id if stop.concerns_agent_alone else None}
-    await run.lease.post("stopped", body)
-    if not stop.concerns_agent_alone:
-        return
-    # The code did not go on without that agent, so there is nothing left to do.
-    await run.cancel(f"{stop.agent_id} was stopped: {stop.reason}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import FieldError
-from .question import Decision, Question
+from .view import Decision, Question
 
 
 class Prompt:

@@ -8,19 +8,17 @@ import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .connection import Connection, fixed
 from .errors import RouterError, RunFinished, RunOwned
-from .lease import OVER, Lease
+from .lease import OVER, Taken, Worker, take
 from .local import LocalServer
 from .operator import Operator
 from .ownership import Ownership
 from .run import Run
 from .settings import server_url, token
-from .taking import Worker
 from .transport import DEADLINE, Transport
 from .waiting import waiting_for
 from .work_loop import WorkLoop
@@ -90,9 +88,7 @@ class Router:
             self._connection = Connection(server_url(self._given[0]), deadline=self._deadline)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
@@ -133,13 +129,12 @@ class Router:
             new: api.NewWorkBody = {"input": input, "thread_id": alias, "needs": list(needs)}
             row: api.WorkView = await transport.post(f"{_path(workflow)}/runs", new)
             if row["state"] in OVER:
-                result = row["result"] if "result" in row else None  # noqa: SIM401 - any name fits `get` here
-                ended = {**row, "state": row["state"], "result": result}
+                ended = {"result": None, **row}
                 raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=ended)
             owner = f" of {row['worker']}, which may have died" if row.get("worker") else ""
             with waiting_for(f"{row['run_id']}: the lease{owner}"):
-                owned, row = await self._take(transport, row["run_id"], lease, time.monotonic() + wait_for_owner)
-            return Run(workflow, owned, row)
+                taken = await self._take(transport, row["run_id"], lease, time.monotonic() + wait_for_owner)
+            return Run(workflow, *taken)
 
         return Ownership(take)
 
@@ -158,8 +153,8 @@ class Router:
         given back, and taken again once they have decided; the handler then runs from its beginning.
         """
         await self._ensure_registered(workflow)
-        loop = WorkLoop(self._transport(workflow), workflow, handler, self._self(), lease, park_after)
-        await loop.run(workers)
+        worker = Worker(self.worker, self.labels, lease)
+        await WorkLoop(self._transport(workflow), workflow, handler, worker, park_after).run(workers)
 
     def operator(self, name: str = "operator", role: str = "supervisor") -> Operator:
         """A person's client of the server that `Router.local` started."""
@@ -171,19 +166,17 @@ class Router:
         if workflow not in self._registered:
             await self.register(workflow)
 
-    async def _take(
-        self, transport: Transport, run_id: str, lease: float, until: float
-    ) -> tuple[Lease, api.WorkView]:
+    async def _take(self, transport: Transport, run_id: str, lease: float, until: float) -> Taken:
         while True:
             try:
-                return await Lease.take(transport, run_id, self._self(), lease)
+                taken = await take(transport, f"/v1/work/{run_id}/lease", Worker(self.worker, self.labels, lease))
             except RunOwned:
                 if time.monotonic() >= until:
                     raise
                 await asyncio.sleep(min(0.5, lease / 3))
-
-    def _self(self) -> Worker:
-        return Worker(self.worker, self.labels)
+            else:
+                assert taken is not None
+                return taken
 
     def _transport(self, workflow: Workflow) -> Transport:
         if self._connection is None:

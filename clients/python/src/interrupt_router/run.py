@@ -5,30 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .agent import Agent, OpeningAgent
 from .errors import Invalid, NotFound, RunFinished
 from .kept import Unkeepable, keep
 from .lease import Lease
-from .schema.decode import Body
-from .signals import Signals
+from .view import Checkpoint, Signals
 from .watch import Watch
 from .workflow import Workflow
 
 if TYPE_CHECKING:
     from . import api
-
-
-@dataclass(frozen=True)
-class Checkpoint(Body):
-    """A state that was kept."""
-
-    state: Any
-    number: int = 0
-    reason: str = ""
 
 
 class Run:
@@ -79,18 +68,16 @@ class Run:
 
     async def last_checkpoint(self) -> Checkpoint | None:
         """The state that was kept last, also by an earlier worker; None before the first."""
-        try:
+        with suppress(NotFound):
             return Checkpoint.of_json(await self.lease.get("checkpoints/last"))
-        except NotFound:
-            return None
+        return None
 
     async def has_asked(self, key: str) -> bool:
         """Whether there is a question with this key, of this worker or an earlier one."""
-        try:
+        with suppress(NotFound):
             await self.lease.get(self.root.question_path(key))
-        except NotFound:
-            return False
-        return True
+            return True
+        return False
 
     async def cancel(self, reason: str = "") -> None:
         """Ends the run as cancelled."""

@@ -11,6 +11,7 @@ SERVER = "IRQ_SERVER"
 TOKEN = "IRQ_TOKEN"
 TOKEN_FILE = "IRQ_TOKEN_FILE"
 CA_CERTIFICATE = "IRQ_CA_CERTIFICATE"
+"""The file of authorities to trust."""
 BINARY = "IRQ_BINARY"
 
 
@@ -19,8 +20,7 @@ def server_url(given: str | None) -> str:
     url = given or os.environ.get(SERVER)
     if not url:
         raise RouterError(
-            "no server is named",
-            hint=f"give its address, set {SERVER}, or start one with `Router.local()`",
+            "no server is named", hint=f"give its address, set {SERVER}, or start one with `Router.local()`"
         )
     return url.rstrip("/")
 
@@ -35,8 +35,3 @@ def token(given: str | None) -> str:
         "no token is given",
         hint=f"make one with `irq token create --role worker --workflow NAME --name NAME`, and set {TOKEN}",
     )
-
-
-def ca_certificate() -> str | None:
-    """The file of authorities to trust."""
-    return os.environ.get(CA_CERTIFICATE)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from .schema.decode import Body
 
 if TYPE_CHECKING:
     from . import api
+    from .view import Stop
 
 
-@dataclass(frozen=True)
-class Stop(Body):
-    """A stop that the server has recorded."""
+class Reach:
+    """Whom a stop concerns, and how hard it is."""
 
-    interrupt_id: str
-    type: api.StopTypeName
-    """``PAUSE``, ``STOP`` or ``PRUNE``."""
-    mode: api.ModeName
-    """``graceful`` lets a step end, ``immediate`` does not."""
-    scope: api.ScopeName
-    """``run``, or ``agent`` for one agent and those below it."""
-    agent_id: str
-    reason: str = ""
+    if TYPE_CHECKING:
+        type: api.StopTypeName
+        mode: api.ModeName
+        scope: api.ScopeName
+        agent_id: str
 
     @property
     def concerns_agent_alone(self) -> bool:
@@ -40,6 +33,18 @@ class Stop(Body):
         if not self.concerns_agent_alone:
             return True
         return agent_id == self.agent_id or agent_id.startswith(f"{self.agent_id}/")
+
+
+class Stops:
+    """The stops among all that has come."""
+
+    if TYPE_CHECKING:
+        stops: list[Stop]
+
+    def stop_of(self, agent_id: str) -> Stop | None:
+        """The hardest stop that concerns an agent."""
+        concerning = [stop for stop in self.stops if stop.concerns(agent_id)]
+        return max(concerning, key=lambda stop: stop.is_immediate, default=None)
 
 
 class Stopped(Exception):

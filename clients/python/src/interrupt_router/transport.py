@@ -14,7 +14,6 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
@@ -34,6 +33,10 @@ Query: TypeAlias = Mapping[str, object]
 
 NO_QUERY: Query = MappingProxyType({})
 
+Headers: TypeAlias = Mapping[str, str]
+
+NO_HEADERS: Headers = MappingProxyType({})
+
 LONGEST_WAIT = 30.0
 """How long the server holds a request that waits for news, in seconds, at most."""
 
@@ -50,16 +53,33 @@ Failed = (aiohttp.ClientError, asyncio.TimeoutError)
 """What a request raises that has no answer, or not the whole of it."""
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What a server answered."""
+class Requests:
+    """The four kinds of requests, over one way to send them."""
 
-    status: int
-    body: Any
-    etag: str | None
+    send: Callable[..., Awaitable[Any]]
+
+    async def get(self, path: str, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
+        """Reads. With `wait`, the server may hold the request for so many seconds until there is news."""
+        return await self.send("GET", path, query, wait=wait)
+
+    async def put(
+        self, path: str, body: object = None, query: Query = NO_QUERY, *, headers: Headers = NO_HEADERS, wait: float = 0.0
+    ) -> Any:
+        """Writes what the address names."""
+        return await self.send("PUT", path, query, body=body, headers=headers, wait=wait)
+
+    async def post(
+        self, path: str, body: object = None, query: Query = NO_QUERY, *, headers: Headers = NO_HEADERS, wait: float = 0.0
+    ) -> Any:
+        """Writes, under an idempotency key of its own where the headers have none."""
+        return await self.send("POST", path, query, body=body, headers=headers, wait=wait)
+
+    async def delete(self, path: str, query: Query = NO_QUERY, *, headers: Headers = NO_HEADERS) -> Any:
+        """Removes what the address names."""
+        return await self.send("DELETE", path, query, headers=headers)
 
 
-class Transport:
+class Transport(Requests):
     """Sends requests with one token."""
 
     def __init__(
@@ -70,22 +90,6 @@ class Transport:
         self._token = token
         self._deadline = deadline
 
-    async def get(self, path: str, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
-        """Reads. With `wait`, the server may hold the request for so many seconds until there is news."""
-        return (await self.send("GET", path, query, wait=wait)).body
-
-    async def put(self, path: str, body: object = None, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
-        """Writes what the address names."""
-        return (await self.send("PUT", path, query, body=body, wait=wait)).body
-
-    async def post(self, path: str, body: object = None, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
-        """Writes, under an idempotency key of its own."""
-        return (await self.send("POST", path, query, body=body, wait=wait)).body
-
-    async def delete(self, path: str, query: Query = NO_QUERY) -> Any:
-        """Removes what the address names."""
-        return (await self.send("DELETE", path, query)).body
-
     async def send(
         self,
         method: str,
@@ -93,13 +97,13 @@ class Transport:
         query: Query = NO_QUERY,
         *,
         body: object = None,
-        headers: Mapping[str, str] | None = None,
+        headers: Headers = NO_HEADERS,
         wait: float = 0.0,
-    ) -> Reply:
-        """Sends a request until it is answered, refused, or its deadline has passed."""
+    ) -> Any:
+        """Sends a request until it is answered, refused, or its deadline has passed. Returns the body of the answer."""
         if wait > 0:
             query = {**query, "wait_ms": round(wait * 1000)}
-        sent = dict(headers or {})
+        sent = dict(headers)
         if method == "POST":
             sent.setdefault("Idempotency-Key", str(uuid.uuid4()))
         if body is not None:
@@ -128,7 +132,7 @@ class Transport:
                 raise RouterError(f"the request cannot be sent: {error}") from error
             else:
                 if is_success(response):
-                    return Reply(response.status, self._body(content), response.headers.get("ETag"))
+                    return self._body(content)
                 failure = refusal(response, content)
                 if response.status not in AGAIN:
                     raise failure
@@ -139,9 +143,7 @@ class Transport:
             await asyncio.sleep(delay)
 
     @asynccontextmanager
-    async def stream(
-        self, path: str, query: Query, *, silence: float
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def stream(self, path: str, query: Query, *, silence: float) -> AsyncIterator[aiohttp.ClientResponse]:
         """Opens a response that is read as it arrives. It breaks after so many seconds of silence."""
         async with self._session.get(
             self._url(path, query),

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .control import Control, control_in
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
 from .lease import Lease
-from .signals import Signals
 from .stop import Parked, Stopped
 from .transport import LONGEST_WAIT
+from .view import Signals
 
 if TYPE_CHECKING:
     from . import api

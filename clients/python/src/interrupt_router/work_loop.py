@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from .draining import Draining
 from .errors import LeaseLost, RunFinished, Unavailable
-from .lease import Lease
+from .lease import Worker, take
 from .ownership import Ownership
 from .run import Run
 from .stop import Parked, Stopped
-from .taking import Taking, Worker
 from .transport import LONGEST_WAIT, Transport
 from .workflow import Workflow
 
@@ -23,18 +23,15 @@ log = logging.getLogger("interrupt_router")
 Handler = Callable[[Run], Awaitable[Any]]
 
 
+@dataclass
 class WorkLoop:
     """One worker's loop over the runs of a workflow."""
 
-    def __init__(
-        self, transport: Transport, workflow: Workflow, handler: Handler, worker: Worker, lease: float, park_after: float
-    ) -> None:
-        self._transport = transport
-        self._workflow = workflow
-        self._handler = handler
-        self._worker = worker
-        self._lease = lease
-        self._park_after = park_after
+    transport: Transport
+    workflow: Workflow
+    handler: Handler
+    worker: Worker
+    park_after: float
 
     async def run(self, workers: int) -> None:
         """Works until it is cancelled. The runs that it has then are given back."""
@@ -59,18 +56,16 @@ class WorkLoop:
 
     async def _next(self) -> Run:
         """Waits for a run that can go on."""
-        path = f"/v1/workflows/{quote(self._workflow.name, safe='')}/leases"
+        path = f"/v1/workflows/{quote(self.workflow.name, safe='')}/leases"
         while True:
-            taking = Taking(self._transport, path, self._worker, self._lease)
             try:
-                row = await taking.run(wait=LONGEST_WAIT)
+                taken = await take(self.transport, path, self.worker, wait=LONGEST_WAIT)
             except Unavailable as error:
                 # A server that is started again tomorrow finds this worker.
                 log.warning("no run is taken: %s", error)
-                continue
-            if row is not None:
-                lease = Lease(self._transport, row["run_id"], row["epoch"], self._worker.name, self._lease)
-                return Run(self._workflow, lease, row, park_after=self._park_after)
+            else:
+                if taken is not None:
+                    return Run(self.workflow, *taken, park_after=self.park_after)
 
     async def _handle(self, run: Run) -> None:
         async def taken() -> Run:
@@ -78,7 +73,7 @@ class WorkLoop:
 
         try:
             async with Ownership(taken):
-                run.result = await self._handler(run)
+                run.result = await self.handler(run)
         except (Stopped, Parked, LeaseLost, RunFinished) as stopped:
             log.info("%s: %s", run.id, stopped)
         except Exception:

@@ -114,9 +114,7 @@ class Workflow:
         return given or next(origins, field.upper())
 
     def _check(self) -> None:
-        errors = []
-        if not self._kinds:
-            errors.append(FieldError("/kinds", "a workflow has at least one kind of agent"))
+        errors = [] if self._kinds else [FieldError("/kinds", "a workflow has at least one kind of agent")]
         for name, kind in self._kinds.items():
             if kind.origin is not None and kind.origin not in self._routes:
                 errors.append(FieldError(f"/kinds/{name}", f"there is no route with the field `{kind.origin}`"))

@@ -1,6 +1,4 @@
 """Schemas of requests."""
 
-from .limit import Limit
-from .request_type import RequestSource, RequestType
-
-__all__ = ["Limit", "RequestSource", "RequestType"]
+from .limit import Limit as Limit
+from .request_type import RequestSource as RequestSource, RequestType as RequestType

@@ -10,11 +10,12 @@ import re
 import types
 import typing
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 B = TypeVar("B", bound="Body")
+V = TypeVar("V", bound="View")
 
 _FRACTION = re.compile(r"\.(\d+)")
 _MEMBER = "interrupt_router.member"
@@ -27,6 +28,19 @@ class Body:
     def of_json(cls: type[B], body: Mapping[str, Any]) -> B:
         """The value of a response. Members that this version does not know are left out."""
         return typing.cast(B, _object(cls, body))
+
+
+@dataclasses.dataclass(frozen=True)
+class View(Body):
+    """Something that people see."""
+
+    raw: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False, kw_only=True)
+    """All of it, as JSON."""
+
+    @classmethod
+    def of_json(cls: type[V], body: Mapping[str, Any]) -> V:
+        """The view of a response."""
+        return dataclasses.replace(super().of_json(body), raw=dict(body))
 
 
 def called(member: str) -> dict[str, str]:
@@ -52,21 +66,15 @@ def _decoded(hint: Any, value: Any) -> Any:
         return _of_union(arguments, value)
     if origin in (list, tuple):
         return origin(_decoded(arguments[0], entry) for entry in value)
-    if origin is not None:
+    if origin is not None or not isinstance(hint, type):
         return value
-    if isinstance(hint, type) and issubclass(hint, Body):
+    if issubclass(hint, Body):
         return hint.of_json(value)
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+    if dataclasses.is_dataclass(hint):
         return _object(hint, value)
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+    if issubclass(hint, enum.Enum):
         return hint(value)
-    if hint is datetime.datetime:
-        return time_of(value)
-    if hint is datetime.date:
-        return datetime.date.fromisoformat(value)
-    if hint is uuid.UUID:
-        return uuid.UUID(value)
-    return value
+    return _READ[hint](value) if hint in _READ else value
 
 
 def _object(kind: type, value: Mapping[str, Any]) -> Any:
@@ -93,6 +101,13 @@ def time_of(text: str) -> datetime.datetime:
     return datetime.datetime.fromisoformat(whole.replace("Z", "+00:00"))
 
 
+_READ: dict[type, Callable[[str], Any]] = {
+    datetime.datetime: time_of,
+    datetime.date: datetime.date.fromisoformat,
+    uuid.UUID: uuid.UUID,
+}
+
+
 def _of_union(branches: tuple[Any, ...], value: Any) -> Any:
     """The value of the first branch that it fits: the server has checked that it fits one."""
     if value is None:
@@ -112,20 +127,23 @@ def _fits(hint: Any, value: Any) -> bool:
         return value in arguments
     if origin in (list, tuple):
         return isinstance(value, list)
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+    if not isinstance(hint, type):
+        return False
+    if dataclasses.is_dataclass(hint):
         fields = [field for field in dataclasses.fields(hint) if field.init]
-        required = {
-            field.name
-            for field in fields
-            if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        }
+        required = {field.name for field in fields if not has_default(field)}
         return isinstance(value, dict) and required <= value.keys() <= {field.name for field in fields}
-    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+    if issubclass(hint, enum.Enum):
         return any(member.value == value for member in hint)
-    if hint in (datetime.datetime, datetime.date, uuid.UUID):
+    if hint in _READ:
         return isinstance(value, str)
     if hint is float:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(hint, type) and isinstance(value, hint)
+    return isinstance(value, hint)
+
+
+def has_default(field: dataclasses.Field[Any]) -> bool:
+    """Whether an object may leave a member out."""
+    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING

@@ -9,8 +9,8 @@ from typing import Any
 # (`annotated_types.Le(5)`, or a named type that carries them) mean the same in a dataclass.
 _KEYWORDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
 _LENGTHS = {
-    "min_length": {"string": "minLength", "array": "minItems"},
-    "max_length": {"string": "maxLength", "array": "maxItems"},
+    "string": {"min_length": "minLength", "max_length": "maxLength"},
+    "array": {"min_length": "minItems", "max_length": "maxItems"},
 }
 
 
@@ -39,16 +39,10 @@ def keywords(annotation: object, json_type: object) -> dict[str, Any]:
     if isinstance(annotation, str):
         return {"description": annotation}
     found: dict[str, Any] = {}
-    for name, keyword in _KEYWORDS.items():
+    words = {**_KEYWORDS, **_LENGTHS.get(str(json_type), {}), "pattern": "pattern", "description": "description"}
+    for name, keyword in words.items():
         if (value := getattr(annotation, name, None)) is not None:
             found[keyword] = value
-    for name, by_type in _LENGTHS.items():
-        value = getattr(annotation, name, None)
-        if value is not None and json_type in by_type:
-            found[by_type[str(json_type)]] = value
-    for name in ("pattern", "description"):
-        if (value := getattr(annotation, name, None)) is not None:
-            found[name] = value
     # An `annotated_types.Len`, or the field of pydantic, carries others.
     for inner in getattr(annotation, "metadata", ()):
         found.update(keywords(inner, json_type))

@@ -12,6 +12,7 @@ import uuid
 from typing import Any
 
 from ..errors import FieldError, InvalidSchema
+from .decode import has_default
 from .limit import keywords
 
 _PLAIN: dict[object, dict[str, Any]] = {
@@ -33,7 +34,7 @@ def schema_of(kind: type, pointer: str = "") -> dict[str, Any]:
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {field.name: _of(hints[field.name], f"{pointer}/properties/{field.name}") for field in fields},
-        "required": [field.name for field in fields if not _has_default(field)],
+        "required": [field.name for field in fields if not has_default(field)],
         "additionalProperties": False,
     }
     if description := _description(kind):
@@ -64,10 +65,6 @@ def _of(hint: Any, pointer: str) -> dict[str, Any]:
     raise InvalidSchema(
         f"`{hint}` cannot be bounded", hint=remedy, errors=[FieldError(pointer, f"`{hint}` cannot be bounded")]
     )
-
-
-def _has_default(field: dataclasses.Field[Any]) -> bool:
-    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
 
 
 def _description(kind: type) -> str | None:

@@ -1,23 +1,13 @@
 """The same client without ``async``: ``from interrupt_router.sync import Router, Operator``."""
 
-from ..decided import Declined, Expired, Withdrawn
-from .decided import Answered, Approved, Decided, Rerouted, Routed
-from .operator import Feed, Operator
-from .router import Router
-from .run import Agent, Run
-
-__all__ = [
-    "Agent",
-    "Answered",
-    "Approved",
-    "Decided",
-    "Declined",
-    "Expired",
-    "Feed",
-    "Operator",
-    "Rerouted",
-    "Routed",
-    "Router",
-    "Run",
-    "Withdrawn",
-]
+from ..decided import Declined as Declined, Expired as Expired, Withdrawn as Withdrawn
+from .decided import (
+    Answered as Answered,
+    Approved as Approved,
+    Decided as Decided,
+    Rerouted as Rerouted,
+    Routed as Routed,
+)
+from .operator import Feed as Feed, Operator as Operator
+from .router import Router as Router
+from .run import Agent as Agent, Run as Run

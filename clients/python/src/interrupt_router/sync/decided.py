@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, final
 
 from .. import decided
 from ..decided import Declined, Expired, Withdrawn
-from ..question import Decision, TakenRoute
+from ..view import Decision, TakenRoute
 from .facade import Facade, Shown, blocking
 from .portal import Portal
 
@@ -19,15 +19,15 @@ class Routed(Facade[decided.Routed]):
     submit = blocking(decided.Routed.submit)
     fill = blocking(decided.Routed.fill)
 
-    key = Shown[str]("key")
+    key = Shown[str]()
     """The question's key."""
-    decision = Shown[Decision]("decision")
+    decision = Shown[Decision]()
     """What was decided, and by whom."""
-    route = Shown[TakenRoute | None]("route")
+    route = Shown[TakenRoute | None]()
     """The one route that the answer takes."""
-    request = Shown[Any]("request")
+    request = Shown[Any]()
     """The request, as the type of the route; None until it is filled in."""
-    text = Shown[str | None]("text")
+    text = Shown[str | None]()
     """What the person wrote."""
 
 
@@ -44,9 +44,9 @@ class Answered(Routed):
 
     decided_as: Literal["answered"] = "answered"
 
-    choices = Shown[tuple[str, ...]]("choices")
+    choices = Shown[tuple[str, ...]]()
     """The values that were chosen."""
-    confirmations = Shown[Mapping[str, bool]]("confirmations")
+    confirmations = Shown[Mapping[str, bool]]()
     """What was confirmed and what was not, by the confirmation's id."""
 
 

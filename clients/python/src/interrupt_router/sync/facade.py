@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from ..errors import RouterError
 from .portal import Portal
 
 A = TypeVar("A")
+C = TypeVar("C", bound=AbstractAsyncContextManager[Any])
+F = TypeVar("F", bound="Client[Any]")
 P = ParamSpec("P")
 R = TypeVar("R")
 W = TypeVar("W")
@@ -34,10 +37,28 @@ class Facade(Generic[A]):
         return self._opened
 
 
-class Shown(Generic[R]):
-    """An attribute of the asynchronous object that needs no wait."""
+class Client(Facade[C]):
+    """A blocking view of a client. Open it with ``with``."""
 
-    def __init__(self, name: str) -> None:
+    def __enter__(self: F) -> F:
+        portal = Portal()
+        try:
+            portal.call(self._inner.__aenter__())
+        except BaseException:
+            portal.close()
+            raise
+        self._opened = portal
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._portal.call(self._inner.__aexit__(None, None, None))
+        self._portal.close()
+
+
+class Shown(Generic[R]):
+    """The attribute of the asynchronous object that has the same name. It needs no wait."""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
         self._name = name
 
     def __get__(self, facade: Facade[Any], owner: type[Any]) -> R:
@@ -45,43 +66,41 @@ class Shown(Generic[R]):
         return shown
 
 
+def showing(
+    method: Callable[Concatenate[A, P], R], view: Callable[[R, Portal], W]
+) -> Callable[Concatenate[Facade[A], P], W]:
+    """The method that returns a view of what the asynchronous one returns."""
+
+    @functools.wraps(method)
+    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> W:
+        portal = self._portal
+        return view(method(self._inner, *args, **kwargs), portal)
+
+    return call
+
+
 def blocking(
     method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate[Facade[A], P], R]:
     """The method that waits for the result."""
-
-    @functools.wraps(method)
-    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._portal.call(method(self._inner, *args, **kwargs))
-
-    return call
+    return showing(method, lambda work, portal: portal.call(work))
 
 
 def wrapping(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]], facade: Callable[[R, Portal], W]
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]], view: Callable[[R, Portal], W]
 ) -> Callable[Concatenate[Facade[A], P], W]:
-    """The method that waits for the result, of which it returns a blocking view."""
-
-    @functools.wraps(method)
-    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> W:
-        return facade(self._portal.call(method(self._inner, *args, **kwargs)), self._portal)
-
-    return call
+    """The method that waits for the result, and returns a view of it."""
+    return showing(method, lambda work, portal: view(portal.call(work), portal))
 
 
 def iterating(
     method: Callable[Concatenate[A, P], AsyncIterator[R]],
 ) -> Callable[Concatenate[Facade[A], P], Iterator[R]]:
     """The method that waits for each entry."""
-
-    @functools.wraps(method)
-    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
-        return each(self._portal, method(self._inner, *args, **kwargs))
-
-    return call
+    return showing(method, each)
 
 
-def each(portal: Portal, entries: AsyncIterator[R]) -> Iterator[R]:
+def each(entries: AsyncIterator[R], portal: Portal) -> Iterator[R]:
     """Waits for each entry of an asynchronous generator, and closes it with the loop that reads them."""
 
     async def following() -> R:

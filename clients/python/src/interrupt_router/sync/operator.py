@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
 
 from .. import feed, operator
 from ..transport import DEADLINE
-from .facade import Facade, Shown, blocking, each, iterating
-from .portal import open_portal
+from .facade import Client, Facade, Shown, blocking, each, iterating, showing
 
 
 class Feed(Facade[feed.Feed]):
     """Events, as they happen; see `interrupt_router.Feed`."""
 
-    cursor = Shown[str | None]("cursor")
+    cursor = Shown[str | None]()
     """The position that was read last."""
 
     def __iter__(self) -> Iterator[feed.Event]:
-        return each(self._portal, self._inner.__aiter__())
+        return each(self._inner.__aiter__(), self._portal)
 
 
-class Operator(Facade[operator.Operator]):
+class Operator(Client[operator.Operator]):
     """A server, as people use it; see `interrupt_router.Operator`. Open it with ``with``."""
 
     whoami = blocking(operator.Operator.whoami)
@@ -41,28 +39,7 @@ class Operator(Facade[operator.Operator]):
     cancel = blocking(operator.Operator.cancel)
     resume = blocking(operator.Operator.resume)
     send = blocking(operator.Operator.send)
+    events = showing(operator.Operator.events, Feed)
 
     def __init__(self, base_url: str | None = None, token: str | None = None, *, deadline: float = DEADLINE) -> None:
         super().__init__(operator.Operator(base_url, token, deadline=deadline))
-
-    def __enter__(self) -> Operator:
-        self._opened = open_portal(self._inner)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._portal.call(self._inner.__aexit__(kind, error, trace))
-        self._portal.close()
-
-    def events(
-        self,
-        topics: str | None = None,
-        *,
-        run_id: str | None = None,
-        agent_id: str | None = None,
-        after: str | None = None,
-    ) -> Feed:
-        """The feed, after a position or from now on."""
-        followed = self._inner.events(topics, run_id=run_id, agent_id=agent_id, after=after)
-        return Feed(followed, self._portal)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import queue
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from ..draining import ending
@@ -15,14 +14,19 @@ from ..invoke import caller
 
 T = TypeVar("T")
 
+# A signal that another thread gets, or that comes just before a thread waits, does not wake it.
+LOOKS_UP = 1.0
+"""After how many seconds a thread that waits looks whether a signal has come."""
 
-@dataclass
-class _Call:
-    """A function of the embedder, to be called in the thread that waits."""
 
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    result: asyncio.Future[Any]
+class _Here(threading.local):
+    depth = 0
+    """In how many calls this thread is."""
+
+
+def _cancel(futures: Iterable[asyncio.Future[Any]]) -> None:
+    for future in futures:
+        future.cancel()
 
 
 class Portal:
@@ -35,50 +39,56 @@ class Portal:
         self._calls: set[asyncio.Task[Any]] = set()
         """What threads wait for, apart from calls within functions that the loop waits for."""
         self._is_drained = False
-        self._here: threading.local = of._here if of else threading.local()
-        self._loop: asyncio.AbstractEventLoop = of._loop if of else asyncio.new_event_loop()
-        if of is None:
-            self._thread = threading.Thread(target=self._run, name="interrupt_router", daemon=True)
-            self._thread.start()
+        self._here: _Here = of._here if of else _Here()
+        self._loop: asyncio.AbstractEventLoop = of._loop if of else self._start()
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        started = concurrent.futures.Future[asyncio.AbstractEventLoop]()
+
+        async def until_closed() -> None:
+            self._closed = asyncio.Event()
+            started.set_result(asyncio.get_running_loop())
+            await self._closed.wait()
+
+        self._thread = threading.Thread(target=asyncio.run, args=[until_closed()], name="interrupt_router", daemon=True)
+        self._thread.start()
+        return started.result()
 
     def close(self) -> None:
         """Cancels what still runs, and ends the thread."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._closed.set)
         self._thread.join()
 
     def drain(self) -> None:
         """Cancels what threads wait for, and refuses what they ask for next. What an effect calls is a part of it."""
-
-        def cancel() -> None:
-            for task in self._calls:
-                task.cancel()
-
         self._is_drained = True
-        self._loop.call_soon_threadsafe(cancel)
+        self._loop.call_soon_threadsafe(_cancel, self._calls)
 
     def interrupt(self, number: int) -> None:
         """A signal: drains it, and raises where this thread does something else than to wait for it."""
         self.drain()
-        if not self._depth:
+        if not self._here.depth:
             raise ending(number)
-
-    @property
-    def _depth(self) -> int:
-        """In how many calls this thread is."""
-        depth: int = getattr(self._here, "depth", 0)
-        return depth
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Does something in the loop, and waits for it. Functions of the embedder are called here, in this thread."""
-        depth = self._depth
-        calls: queue.SimpleQueue[_Call | asyncio.Future[T]] = queue.SimpleQueue()
+        depth = self._here.depth
+        calls: queue.SimpleQueue[Callable[[], None] | asyncio.Future[T]] = queue.SimpleQueue()
         results: set[asyncio.Future[Any]] = set()
 
         async def here(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-            call = _Call(function, arguments, self._loop.create_future())
-            results.add(call.result)
+            called = concurrent.futures.Future[Any]()
+
+            def call() -> None:
+                if called.set_running_or_notify_cancel():
+                    try:
+                        called.set_result(function(*arguments))
+                    except Exception as error:
+                        called.set_exception(error)
+
+            results.add(result := asyncio.wrap_future(called))
             calls.put(call)
-            return await call.result
+            return await result
 
         async def main() -> T:
             caller.set(here)
@@ -97,60 +107,20 @@ class Portal:
                 self._calls.add(task)
                 task.add_done_callback(self._calls.discard)
 
-        def abandon() -> None:
-            for result in results:
-                result.cancel()
-
         self._here.depth = depth + 1
         try:
             self._loop.call_soon_threadsafe(start)
-            while isinstance(call := calls.get(), _Call):
-                self._answer(call)
-            return call.result()
+            while True:
+                try:
+                    call = calls.get(timeout=LOOKS_UP)
+                except queue.Empty:
+                    continue
+                if isinstance(call, asyncio.Future):
+                    return call.result()
+                call()
         except BaseException:
             # This thread answers no more: a second Ctrl+C, for one.
-            self._loop.call_soon_threadsafe(abandon)
+            self._loop.call_soon_threadsafe(_cancel, results)
             raise
         finally:
             self._here.depth = depth
-
-    def _answer(self, call: _Call) -> None:
-        def settle(result: Any, error: Exception | None) -> None:
-            if call.result.cancelled():
-                return
-            if error is not None:
-                call.result.set_exception(error)
-            else:
-                call.result.set_result(result)
-
-        try:
-            result = call.function(*call.arguments)
-        except Exception as error:
-            self._loop.call_soon_threadsafe(settle, None, error)
-        else:
-            self._loop.call_soon_threadsafe(settle, result, None)
-
-    def _run(self) -> None:
-        loop = self._loop
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_forever()
-        finally:
-            tasks = asyncio.all_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.run_until_complete(loop.shutdown_default_executor())
-            loop.close()
-
-
-def open_portal(client: AbstractAsyncContextManager[Any]) -> Portal:
-    """A portal with a client that is open in it."""
-    portal = Portal()
-    try:
-        portal.call(client.__aenter__())
-    except BaseException:
-        portal.close()
-        raise
-    return portal

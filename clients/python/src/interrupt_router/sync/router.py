@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any
 
 from .. import ownership, router, run
@@ -16,17 +15,34 @@ from ..local import LocalServer
 from ..transport import DEADLINE
 from ..uncancelled import to_its_end
 from ..workflow import Workflow
-from .facade import Facade, Shown, blocking
+from .facade import Client, Facade, Shown, blocking, showing
 from .operator import Operator
-from .portal import Portal, open_portal
+from .portal import Portal
 from .run import Run
 
 
-class Router(Facade[router.Router]):
+class Ownership(Facade[ownership.Ownership]):
+    """The block of ``with router.run(...) as run``."""
+
+    def __enter__(self) -> Run:
+        own = Portal(self._portal)
+        with ExitStack() as stack:
+            stack.enter_context(Draining(own.interrupt))
+            run = Run(own.call(self._inner.__aenter__()), own)
+            self._stack = stack.pop_all()
+        return run
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        with self._stack:
+            self._portal.call(self._inner.__aexit__(kind, error, trace))
+
+
+class Router(Client[router.Router]):
     """A server, as workers use it; see `interrupt_router.Router`. Open it with ``with``."""
 
     register = blocking(router.Router.register)
-    server = Shown[LocalServer | None]("server")
+    run = showing(router.Router.run, Ownership)
+    server = Shown[LocalServer | None]()
     """The server that `Router.local` starts."""
 
     def __init__(
@@ -54,30 +70,6 @@ class Router(Facade[router.Router]):
         made = cls()
         made._inner = router.Router.local(store, binary=binary, worker=worker, labels=labels, deadline=deadline)
         return made
-
-    def __enter__(self) -> Router:
-        self._opened = open_portal(self._inner)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._portal.call(self._inner.__aexit__(kind, error, trace))
-        self._portal.close()
-
-    def run(
-        self,
-        workflow: Workflow,
-        *,
-        alias: str | None = None,
-        input: object = None,  # noqa: A002 - the word of the protocol
-        needs: Iterable[str] = (),
-        lease: float = router.LEASE,
-        wait_for_owner: float = 2 * router.LEASE,
-    ) -> Ownership:
-        """Creates or takes a run, and owns it for the time of a block; see `interrupt_router.Router.run`."""
-        options: dict[str, Any] = {"needs": needs, "lease": lease, "wait_for_owner": wait_for_owner}
-        return Ownership(self._inner.run(workflow, alias=alias, input=input, **options), self._portal)
 
     def work(
         self,
@@ -109,21 +101,3 @@ class Router(Facade[router.Router]):
         made = Operator()
         made._inner = self._inner.operator(name, role)
         return made
-
-
-class Ownership(Facade[ownership.Ownership]):
-    """The block of ``with router.run(...) as run``."""
-
-    def __enter__(self) -> Run:
-        own = Portal(self._portal)
-        with ExitStack() as stack:
-            stack.enter_context(Draining(own.interrupt))
-            run = Run(own.call(self._inner.__aenter__()), own)
-            self._stack = stack.pop_all()
-        return run
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._stack:
-            self._portal.call(self._inner.__aexit__(kind, error, trace))

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, TypeVar
 
-from .. import agent, run
+from ..agent import Agent as AsyncAgent, Lookup, OpeningAgent
+from ..run import Run as AsyncRun
 from .decided import waiting
-from .facade import Facade, Shown, blocking, wrapping
+from .facade import Facade, Shown, blocking, showing, wrapping
+from .portal import Portal
 
 T = TypeVar("T")
 
 
-class Agent(Facade[agent.Agent]):
+def _opened(opening: OpeningAgent, portal: Portal) -> Agent:
+    return Agent(portal.call(opening.__aenter__()), portal)
+
+
+class Agent(Facade[AsyncAgent]):
     """An agent of a run; see `interrupt_router.Agent`. As a context manager it ends with the block."""
 
-    withdraw = blocking(agent.Agent.withdraw)
-    messages = blocking(agent.Agent.messages)
-    interrupt_request = blocking(agent.Agent.interrupt_request)
-    report = blocking(agent.Agent.report)
-    ask = wrapping(agent.Agent.ask, waiting)
+    withdraw = blocking(AsyncAgent.withdraw)
+    messages = blocking(AsyncAgent.messages)
+    interrupt_request = blocking(AsyncAgent.interrupt_request)
+    report = blocking(AsyncAgent.report)
+    ask = wrapping(AsyncAgent.ask, waiting)
+    agent = showing(AsyncAgent.agent, _opened)
 
-    id = Shown[str]("id")
+    id = Shown[str]()
     """Its id."""
-    kind = Shown[str]("kind")
+    kind = Shown[str]()
     """Its kind."""
 
     def check(self) -> None:
@@ -35,17 +41,8 @@ class Agent(Facade[agent.Agent]):
 
         self._portal.call(check())
 
-    def agent(self, kind: str, name: str | None = None) -> Agent:
-        """Starts an agent below this one."""
-        return _opened(self._inner.agent(kind, name), self)
-
     def effect(
-        self,
-        key: str,
-        function: Callable[..., T],
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        self, key: str, function: Callable[..., T], *args: Any, repeatable: bool = False, lookup: Lookup = None
     ) -> T:
         """Calls a function once, whatever crashes, in this thread; see `interrupt_router.Agent.effect`."""
         return self._portal.call(self._inner.effect(key, function, *args, repeatable=repeatable, lookup=lookup))
@@ -53,28 +50,27 @@ class Agent(Facade[agent.Agent]):
     def __enter__(self) -> Agent:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        return self._portal.call(agent.OpeningAgent(self._inner).__aexit__(kind, error, trace))
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        return self._portal.call(OpeningAgent(self._inner).__aexit__(kind, error, trace))
 
 
-class Run(Facade[run.Run]):
+class Run(Facade[AsyncRun]):
     """A run that this worker owns; see `interrupt_router.Run`."""
 
-    signals = blocking(run.Run.signals)
-    interrupted = blocking(run.Run.interrupted)
-    checkpoint = blocking(run.Run.checkpoint)
-    last_checkpoint = blocking(run.Run.last_checkpoint)
-    has_asked = blocking(run.Run.has_asked)
-    cancel = blocking(run.Run.cancel)
-    end = blocking(run.Run.end)
+    signals = blocking(AsyncRun.signals)
+    interrupted = blocking(AsyncRun.interrupted)
+    checkpoint = blocking(AsyncRun.checkpoint)
+    last_checkpoint = blocking(AsyncRun.last_checkpoint)
+    has_asked = blocking(AsyncRun.has_asked)
+    cancel = blocking(AsyncRun.cancel)
+    end = blocking(AsyncRun.end)
+    agent = showing(AsyncRun.agent, _opened)
 
-    id = Shown[str]("id")
+    id = Shown[str]()
     """Its id."""
-    alias = Shown[str | None]("alias")
+    alias = Shown[str | None]()
     """Your name for it."""
-    input = Shown[Any]("input")
+    input = Shown[Any]()
     """What it works on."""
 
     @property
@@ -90,11 +86,3 @@ class Run(Facade[run.Run]):
     def root(self) -> Agent:
         """Its own agent, of the workflow's first kind."""
         return Agent(self._inner.root, self._portal)
-
-    def agent(self, kind: str, name: str | None = None) -> Agent:
-        """Starts an agent below ``root``, called like its kind unless `name` says otherwise."""
-        return self.root.agent(kind, name)
-
-
-def _opened(opening: agent.OpeningAgent, parent: Agent) -> Agent:
-    return Agent(parent._portal.call(opening.__aenter__()), parent._portal)
