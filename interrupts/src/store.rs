@@ -25,6 +25,7 @@ mod purge;
 mod reroute;
 mod run;
 mod standing_rules;
+mod waiting;
 mod worker;
 
 use routing_core::Clock;
@@ -54,6 +55,7 @@ pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, RootNode, Run, RunError, RunHold, Runs};
 pub use standing_rules::{NewRule, RuleError, StandingRules};
+pub use waiting::WaitingPosition;
 pub use worker::{WorkerRow, WorkerState, Workers};
 
 /// Everything that a store does. It is a clock, too: the one by which leases and deadlines are judged.

@@ -4,6 +4,7 @@ mod flow;
 mod phases;
 mod store_times;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -85,7 +86,7 @@ struct StoppedTool {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OpenKind {
-    kind: String,
+    kind: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -166,7 +167,7 @@ impl Metrics {
         );
         registry.register(
             "irq_open_interrupts",
-            "Interrupts that wait for a person",
+            "Interrupts that wait for a person, 10,000 of them at most",
             metrics.open.clone(),
         );
         registry.register(
@@ -319,7 +320,7 @@ impl Metrics {
     /// The text that monitoring reads, with the current state.
     pub(crate) fn text(
         &self,
-        open: &[Interrupt],
+        open: &HashMap<&'static str, i64>,
         (runs, workers): (&[Run], &[WorkerRow]),
         launcher: &dyn RunLauncher,
     ) -> Result<String, std::fmt::Error> {
@@ -329,9 +330,8 @@ impl Metrics {
         self.flow.stand(runs, launcher.takeovers());
         self.flow.have(workers);
         self.open.clear();
-        for interrupt in open {
-            let kind = kind_of(interrupt).to_owned();
-            self.open.get_or_create(&OpenKind { kind }).inc();
+        for (&kind, &count) in open {
+            self.open.get_or_create(&OpenKind { kind }).set(count);
         }
         let mut text = String::new();
         encode(&mut text, &self.registry)?;

@@ -31,7 +31,7 @@ pub(crate) use history::{
     ABOUT, HistoryQuery, export as export_history, newest as newest_history, verified,
 };
 pub(crate) use interrupts::{
-    InboxQuery, find as find_interrupts, find_such as find_such_interrupts, waiting,
+    InboxQuery, find as find_interrupts, find_such as find_such_interrupts,
 };
 pub(crate) use messages::unsent;
 pub(crate) use runs::agents_in;

@@ -8,9 +8,9 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
     NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoreError, StoredMessage,
-    TokenRow, Verification, VerifyError, WorkerRow,
+    TokenRow, Verification, VerifyError, WaitingPosition, WorkerRow,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{ActorName, Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
@@ -52,6 +52,21 @@ pub(crate) trait Backend: Send + Sync + 'static {
         filter: &Filter,
         page: Page,
     ) -> impl Future<Output = Found<Vec<(u64, Interrupt)>>> + Send;
+
+    /// How many interrupts wait for a person: all, or those that are one person's at a time.
+    fn count_waiting(
+        &self,
+        of: Option<&ActorName>,
+        now: Timestamp,
+    ) -> impl Future<Output = Found<u64>> + Send;
+
+    fn waiting(
+        &self,
+        of: Option<&ActorName>,
+        now: Timestamp,
+        after: WaitingPosition,
+        limit: u32,
+    ) -> impl Future<Output = Found<Vec<(WaitingPosition, Interrupt)>>> + Send;
 
     /// Live interrupts whose deadlines have passed.
     fn due(

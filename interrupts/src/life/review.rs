@@ -57,6 +57,12 @@ impl Review {
     pub fn claim_at(&self, now: Timestamp) -> Option<&Claim> {
         self.claim.as_ref().filter(|claim| claim.until > now)
     }
+
+    /// Whether a person has claimed it, or shall look at it.
+    pub fn concerns(&self, person: &ActorName, now: Timestamp) -> bool {
+        let claimed = self.claim_at(now).is_some_and(|claim| claim.by == *person);
+        claimed || self.assignee.as_ref() == Some(person)
+    }
 }
 
 /// What may happen to a review without ending it.

@@ -8,12 +8,13 @@ use super::error::{ChangeError, StoreError};
 use super::journal::{Intent, JournalError};
 use super::message::WaitingMessages;
 use super::node::NodeActivity;
+use super::waiting::WaitingPosition;
 use crate::digest::Digest;
 use crate::life::{
     Actor, Admission, AdmissionError, Choosing, Evidence, Interrupt, Judge, NewAsking, Refusal,
     ReviewChange, State, WithdrawCause,
 };
-use crate::names::{IdempotencyKey, OwnerName};
+use crate::names::{ActorName, IdempotencyKey, OwnerName};
 use crate::rules::Remember;
 
 /// What admitting did.
@@ -499,4 +500,32 @@ pub trait Interrupts: Send + Sync {
         filter: &Filter,
         page: Page,
     ) -> Result<Vec<(u64, Interrupt)>, StoreError>;
+
+    /// How many interrupts wait for a person; with a name, only those of this person: see
+    /// [`Review::concerns`](crate::life::Review::concerns).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn count_waiting(&self, of: Option<&ActorName>) -> Result<u64, StoreError>;
+
+    /// The interrupts that [`Interrupts::count_waiting`] counts, in the order of their positions, from after one on.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn waiting(
+        &self,
+        of: Option<&ActorName>,
+        after: WaitingPosition,
+        limit: u32,
+    ) -> Result<Vec<(WaitingPosition, Interrupt)>, StoreError>;
 }

@@ -39,6 +39,8 @@ macro_rules! store_operations {
                 fn interrupt(id: InterruptId) -> Result<Option<Interrupt>, StoreError>;
                 fn interrupt_of(key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError>;
                 fn interrupts(filter: &Filter, page: Page) -> Result<Vec<(u64, Interrupt)>, StoreError>;
+                fn count_waiting(of: Option<&ActorName>) -> Result<u64, StoreError>;
+                fn waiting(of: Option<&ActorName>, after: WaitingPosition, limit: u32) -> Result<Vec<(WaitingPosition, Interrupt)>, StoreError>;
             }
             Reroutes {
                 fn reroute(event: &EventId) -> Result<Option<RerouteRow>, StoreError>;
@@ -146,6 +148,6 @@ pub use crate::store::{
     Outbox, OutboxRow, Page, PageBack, Purge, Purged, PutQuestion, PutQuestionError,
     RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules,
     StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,
-    WorkerRow, WorkerState, Workers,
+    WaitingPosition, WorkerRow, WorkerState, Workers,
 };
-pub use crate::{Digest, EffectId, IdempotencyKey, OwnerName};
+pub use crate::{ActorName, Digest, EffectId, IdempotencyKey, OwnerName};

@@ -24,6 +24,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use figures::Figures;
 use serving::{Bare, Server};
 
+/// How often a page is opened.
+const OPENED: usize = 100;
+
 /// How much is done where nobody says.
 const USUAL: (usize, usize) = (5_000, 10_000);
 
@@ -94,6 +97,7 @@ async fn measure(requests: usize, subscribers: usize) {
     asking::one_by_one(alone, read)
         .await
         .print("read one question, one after the other");
+    pages(&server, &questions[0].0, questions.len()).await;
 
     let (first, rest) = questions.split_at(alone);
     let (by_rest, bare) = decided_in_turns(&server, first, alone + requests).await;
@@ -116,6 +120,21 @@ async fn measure(requests: usize, subscribers: usize) {
     let during = asking::at_once(requests, read).await;
     during.print("read, beside 900 slow and hostile clients");
     drop(in_the_way);
+}
+
+/// What people have open while so many questions wait. The floor is the request above that does nothing.
+async fn pages(server: &Server, question: &str, waiting: usize) {
+    println!("pages, one after the other, while {waiting} questions wait");
+    let review = format!("/review/{question}");
+    for (what, path) in [
+        ("the inbox", "/"),
+        ("the count of the inbox", "/inbox/count"),
+        ("the review of a question", &review),
+    ] {
+        asking::one_by_one(OPENED, |_| server.get(path))
+            .await
+            .print_times(what);
+    }
 }
 
 /// Decisions over the network and on a bare store, in turns, so that both meet the same disk and the same neighbours.

@@ -22,7 +22,6 @@ use crate::app::App;
 use crate::events::goal_of;
 use crate::parameters::Parameters;
 use crate::problem::Problem;
-use crate::routes::waiting;
 use crate::visible::visible;
 use crate::wire::{kind_of, label};
 
@@ -129,12 +128,12 @@ pub(super) async fn list(
 
 /// How many wait for a person, for the title of any open page.
 pub(super) async fn count(State(app): State<App>, Visitor(caller): Visitor) -> Response {
-    match waiting(&app).await {
+    match app.store().count_waiting(None).await {
         Ok(waiting) => {
-            let count = html! { span data-count=(waiting.len()) {} };
+            let count = html! { span data-count=(waiting) {} };
             count.into_string().into_html()
         }
-        Err(problem) => refused(&problem, Some(&caller)),
+        Err(error) => refused(&error.into(), Some(&caller)),
     }
 }
 
@@ -162,8 +161,8 @@ struct InboxUpdate {
 
 /// How many wait.
 struct InboxCounts {
-    open: usize,
-    mine: usize,
+    open: u64,
+    mine: u64,
 }
 
 /// How a count comes to the page.
@@ -189,15 +188,11 @@ impl InboxCounts {
 
 async fn parts(app: &App, caller: &Caller, shown: &InboxPageQuery) -> Result<InboxUpdate, Problem> {
     let now = app.now();
-    let waiting = waiting(app).await?;
     let counts = InboxCounts {
-        open: waiting.len(),
-        mine: waiting
-            .iter()
-            .filter(|one| is_mine(one, caller, now))
-            .count(),
+        open: app.store().count_waiting(None).await?,
+        mine: app.store().count_waiting(Some(&caller.actor.name)).await?,
     };
-    let part = Part::of(app, caller, shown, waiting).await?;
+    let part = Part::of(app, caller, shown, &counts).await?;
     let goals = goals(app, &part.found).await?;
     let listed = Listed {
         part: &part,
@@ -230,25 +225,16 @@ struct Listed<'rows> {
     part: &'rows Part,
     goals: &'rows HashMap<RunId, String>,
     /// How many wait for a person, whichever are shown.
-    waiting: usize,
+    waiting: u64,
     /// The caller who looks.
     caller: &'rows Caller,
-}
-
-fn is_mine(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> bool {
-    let Some(review) = &interrupt.review else {
-        return false;
-    };
-    let name = &caller.actor.name;
-    let claimed = review.claim_at(now).is_some_and(|claim| claim.by == *name);
-    claimed || review.assignee.as_ref() == Some(name)
 }
 
 fn table(listed: &Listed<'_>, shown: &InboxPageQuery, now: Timestamp) -> Markup {
     let found = &listed.part.found;
     html! {
         p.count data-testid="count" data-count=(listed.waiting) {
-            (found.len()) @if let Some(all) = listed.part.all.filter(|all| *all > found.len()) { " of " (all) } " shown"
+            (found.len()) @if let Some(all) = listed.part.all.filter(|all| *all > found.len() as u64) { " of " (all) } " shown"
         }
         @if found.is_empty() {
             (nothing(shown, listed.part.next.is_some()))

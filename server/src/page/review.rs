@@ -10,11 +10,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use control::{DecisionParts, Destination, QuestionContent, request_schema, target_of};
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
-use interrupts::life::{Family, Interrupt, Verdict};
+use interrupts::life::{Family, Interrupt, State as Life, Verdict};
+use interrupts::store::{Filter, Page, Pages, StoreError};
 use journal::Suggestion;
 use maud::{Markup, html};
 use planning::{PlanPreview, StoredPlan};
-use routing_core::DecisionId;
+use routing_core::{DecisionId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::form;
@@ -31,7 +32,6 @@ use crate::body::FormFields;
 use crate::metrics::Way;
 use crate::parameters::{Segment, wrong};
 use crate::problem::{Problem, not_decided};
-use crate::routes::waiting;
 use crate::visible::visible;
 use crate::wire::{DecisionView, label};
 
@@ -47,7 +47,10 @@ const CONFIRM: &str = "confirm.";
 const SHOWN_TARGET: &str = "shown_target";
 
 /// The most other questions of a run that are listed.
-const MOST_SIBLINGS: usize = 20;
+const MOST_SIBLINGS: u32 = 20;
+
+/// How many are read at once until one is found that is not held.
+const READ: u32 = 50;
 
 /// The review of an interrupt.
 pub(super) async fn show(
@@ -133,12 +136,9 @@ struct ReviewContext {
 impl ReviewContext {
     async fn of(app: &App, interrupt: &Interrupt) -> Self {
         let plan = plan_of(app, interrupt).await.ok().flatten();
-        let waiting = waiting(app).await.unwrap_or_default();
-        let others = waiting.into_iter().filter(|one| one.id != interrupt.id);
-        let others: Vec<Interrupt> = others.collect();
         Self {
-            next: next_open(&others),
-            siblings: siblings(interrupt, others),
+            next: next_open(app, interrupt).await.ok().flatten(),
+            siblings: siblings(app, interrupt).await.unwrap_or_default(),
             // What another reviewer has proposed can be applied here too.
             preview: plan
                 .as_ref()
@@ -285,15 +285,40 @@ fn confirmed(fields: &FormFields) -> Map<String, Value> {
 }
 
 /// Another question that waits, for a reviewer who is done with this one.
-fn next_open(others: &[Interrupt]) -> Option<String> {
-    let next = others.iter().find(|other| other.held_by.is_none());
-    next.map(|other| format!("/review/{}", other.id))
+async fn next_open(app: &App, this: &Interrupt) -> Result<Option<String>, StoreError> {
+    let (filter, mut pages) = (waiting(None), Pages::of(READ));
+    let read = |page| app.store().interrupts(&filter, page);
+    while let Some(rows) = pages.next(read).await? {
+        let mut others = rows.iter().filter(|(_position, one)| one.id != this.id);
+        if let Some((_position, next)) = others.find(|(_position, one)| one.held_by.is_none()) {
+            return Ok(Some(format!("/review/{}", next.id)));
+        }
+    }
+    Ok(None)
 }
 
-/// Those of the same run.
-fn siblings(this: &Interrupt, others: Vec<Interrupt>) -> Vec<Interrupt> {
-    let of_run = others.into_iter().filter(|other| other.run == this.run);
-    of_run.take(MOST_SIBLINGS).collect()
+/// The others of the same run that wait.
+async fn siblings(app: &App, this: &Interrupt) -> Result<Vec<Interrupt>, StoreError> {
+    let page = Page {
+        after: 0,
+        limit: MOST_SIBLINGS + 1,
+    };
+    let rows = app
+        .store()
+        .interrupts(&waiting(Some(this.run)), page)
+        .await?;
+    let of_run = rows.into_iter().map(|(_position, one)| one);
+    let others = of_run.filter(|one| one.id != this.id);
+    Ok(others.take(MOST_SIBLINGS as usize).collect())
+}
+
+/// What waits for a person: of a run, or of all.
+fn waiting(run: Option<RunId>) -> Filter {
+    Filter {
+        run,
+        states: vec![Life::AwaitingReview],
+        ..Filter::default()
+    }
 }
 
 /// What the reviewing model would have said.

@@ -1,24 +1,26 @@
 //! Whether the server lives, is ready, and what it counted.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use interrupts::life::RunState;
-use interrupts::store::{Pages, Run};
+use interrupts::life::{RunState, State as InterruptState};
+use interrupts::store::{Filter, Pages, Run};
 
 use crate::access::Surveys;
 use crate::app::App;
 use crate::metrics::METRICS_TYPE;
 use crate::probes::takes_changes;
 use crate::problem::{Problem, in_time};
+use crate::wire::kind_of;
 
 /// How long a scrape waits until everything that has happened is counted.
 const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
 
-/// The most runs that are counted by their state.
-const MOST_RUNS: usize = 10_000;
+/// The most runs that are counted by their state, and the most interrupts by what they are about.
+const MOST_COUNTED: usize = 10_000;
 
 /// The states of runs that have not ended.
 const LIVE: [RunState; 5] = [
@@ -64,12 +66,31 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
 async fn live_runs(app: &App) -> Result<Vec<Run>, Problem> {
     let (mut live, mut pages) = (Vec::new(), Pages::of(1_000));
     let read = |page| app.store().runs(&LIVE, page);
-    while live.len() < MOST_RUNS
+    while live.len() < MOST_COUNTED
         && let Some(rows) = pages.next(read).await?
     {
         live.extend(rows.into_iter().map(|(_position, run)| run));
     }
     Ok(live)
+}
+
+/// How many interrupts wait for a person, by what they are about: of the first 10,000 of them.
+async fn waiting_by_kind(app: &App) -> Result<HashMap<&'static str, i64>, Problem> {
+    let filter = Filter {
+        states: vec![InterruptState::AwaitingReview],
+        ..Filter::default()
+    };
+    let (mut kinds, mut counted, mut pages) = (HashMap::new(), 0, Pages::of(1_000));
+    let read = |page| app.store().interrupts(&filter, page);
+    while counted < MOST_COUNTED
+        && let Some(rows) = pages.next(read).await?
+    {
+        counted += rows.len();
+        for (_position, waiting) in &rows {
+            *kinds.entry(kind_of(waiting)).or_default() += 1;
+        }
+    }
+    Ok(kinds)
 }
 
 /// What was counted since the process began.
@@ -85,7 +106,7 @@ pub(crate) async fn metrics(
     if caught_up.is_err() {
         tracing::warn!("the metrics are behind: the feed reads on for too long");
     }
-    let waiting = in_time(super::interrupts::waiting(&app)).await??;
+    let waiting = in_time(waiting_by_kind(&app)).await??;
     let runs = in_time(live_runs(&app)).await??;
     let workers = in_time(app.store().workers()).await?;
     let workers = workers?;

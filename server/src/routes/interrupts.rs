@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use control::{route_of, target_of};
 use interrupts::life::{Interrupt, Lane, State as InterruptState};
-use interrupts::store::{Filter, Page};
+use interrupts::store::Filter;
 use jiff::Timestamp;
 use routing_core::StopSource;
 use serde::Deserialize;
@@ -283,30 +283,4 @@ pub(crate) async fn routing_schema_of(
     };
     let kind = [(axum::http::header::CONTENT_TYPE, "application/schema+json")];
     Ok((StatusCode::OK, kind, route.schema.to_string()).into_response())
-}
-
-/// The interrupts that wait for a person, in the order of their admission: the first 10,000 of them.
-pub(crate) async fn waiting(app: &App) -> Result<Vec<Interrupt>, Problem> {
-    let filter = Filter {
-        states: vec![InterruptState::AwaitingReview],
-        ..Filter::default()
-    };
-    let (mut waiting, mut page) = (
-        Vec::new(),
-        Page {
-            after: 0,
-            limit: 1_000,
-        },
-    );
-    loop {
-        let rows = app.store().interrupts(&filter, page).await?;
-        let full = rows.len() == page.limit as usize;
-        for (position, interrupt) in rows {
-            page.after = position;
-            waiting.push(interrupt);
-        }
-        if !full || waiting.len() >= MOST_ROWS {
-            return Ok(waiting);
-        }
-    }
 }

@@ -7,9 +7,9 @@ use interrupts::life::{
 use interrupts::store::{
     AdmitError, Admitted, ChangeError, Deciding, Delivery, Filter, Interrupts, Page, PutQuestion,
     PutQuestionError, RaisedQuestion, RerouteRow, Reroutes, StandingRules, StoreError, Swept,
-    TogetherError,
+    TogetherError, WaitingPosition,
 };
-use interrupts::{Digest, IdempotencyKey};
+use interrupts::{ActorName, Digest, IdempotencyKey};
 use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
@@ -191,6 +191,20 @@ impl<B: Backend> Interrupts for Adapter<B> {
         page: Page,
     ) -> Result<Vec<(u64, Interrupt)>, StoreError> {
         self.backend.interrupts(filter, page).await
+    }
+
+    async fn count_waiting(&self, of: Option<&ActorName>) -> Result<u64, StoreError> {
+        self.backend.count_waiting(of, self.backend.now()).await
+    }
+
+    async fn waiting(
+        &self,
+        of: Option<&ActorName>,
+        after: WaitingPosition,
+        limit: u32,
+    ) -> Result<Vec<(WaitingPosition, Interrupt)>, StoreError> {
+        let now = self.backend.now();
+        self.backend.waiting(of, now, after, limit).await
     }
 }
 

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::life::{Interrupt, RunState};
+use interrupts::life::{Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
     NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
-    Verification, VerifyError, WorkerRow,
+    Verification, VerifyError, WaitingPosition, WorkerRow,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{ActorName, Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
@@ -48,6 +48,13 @@ fn matches(filter: &Filter, interrupt: &Interrupt) -> bool {
         && (filter.states.is_empty() || filter.states.contains(&interrupt.state))
 }
 
+/// Whether an interrupt waits for a person; with a name, for this one.
+fn waits(interrupt: &Interrupt, of: Option<&ActorName>, now: Timestamp) -> bool {
+    let review = interrupt.review.as_ref();
+    interrupt.state == State::AwaitingReview
+        && of.is_none_or(|person| review.is_some_and(|review| review.concerns(person, now)))
+}
+
 impl Backend for Memory {
     fn now(&self) -> Timestamp {
         self.time()
@@ -82,6 +89,33 @@ impl Backend for Memory {
             .filter(|(_id, row)| matches(filter, &row.interrupt))
             .map(|(_id, row)| (row.position, row.interrupt.clone()));
         Ok(paged(rows.collect(), page))
+    }
+
+    async fn count_waiting(&self, of: Option<&ActorName>, now: Timestamp) -> Found<u64> {
+        let tables = self.lock();
+        let rows = tables.interrupts.rows();
+        let waiting = rows.filter(|(_id, row)| waits(&row.interrupt, of, now));
+        Ok(waiting.map(|_row| 1).sum())
+    }
+
+    async fn waiting(
+        &self,
+        of: Option<&ActorName>,
+        now: Timestamp,
+        after: WaitingPosition,
+        limit: u32,
+    ) -> Found<Vec<(WaitingPosition, Interrupt)>> {
+        let tables = self.lock();
+        let rows = tables.interrupts.rows().map(|(_id, row)| {
+            let interrupt = &row.interrupt;
+            (WaitingPosition::of(row.position, interrupt), interrupt)
+        });
+        let mut waiting: Vec<_> = rows
+            .filter(|(position, interrupt)| *position > after && waits(interrupt, of, now))
+            .collect();
+        waiting.sort_by_key(|(position, _interrupt)| *position);
+        let waiting = waiting.into_iter().map(|(at, it)| (at, it.clone()));
+        Ok(first(waiting, limit))
     }
 
     async fn due(&self, now: Timestamp, limit: u32) -> Found<Vec<InterruptId>> {

@@ -8,11 +8,12 @@ use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Database as _};
 
 /// The steps from an empty schema to the newest, oldest first. One that was released is never changed.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("../../migrations/postgres/0001_store.sql"),
     include_str!("../../migrations/postgres/0002_runs_at_work.sql"),
     include_str!("../../migrations/postgres/0003_workers.sql"),
     include_str!("../../migrations/postgres/0004_null_characters.sql"),
+    include_str!("../../migrations/postgres/0005_waiting.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -8,9 +8,9 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
     NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
-    Verification, VerifyError, WorkerRow,
+    Verification, VerifyError, WaitingPosition, WorkerRow,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{ActorName, Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
@@ -72,6 +72,21 @@ const INTERRUPTS: &str = concat!(
      AND (CAST(?3 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?3))) \
      ORDER BY position LIMIT ?4"
 );
+
+/// What waits for a person, from the index alone. A time as text is compared without its `Z`, which comes after the digits
+/// of a fraction that the other time may have.
+macro_rules! waiting {
+    () => {
+        " FROM interrupts INDEXED BY interrupts_waiting WHERE state = 'awaiting_review' \
+         AND (CAST(?1 AS TEXT) IS NULL OR assignee = ?1 OR (claimed_by = ?1 AND claimed_until > ?2))"
+    };
+}
+
+/// Whose, and when, in that statement.
+fn whose(of: Option<&ActorName>, now: Timestamp) -> [Cell<'static>; 2] {
+    let person = Cell::text(of.map(|person| person.as_str().to_owned()));
+    [person, Cell::made(&now.to_string().trim_end_matches('Z'))]
+}
 
 /// Up to how many rows may be read on the thread that asks.
 const FEW: u32 = 256;
@@ -188,6 +203,36 @@ impl<R: Relational> Backend for R {
                 self.rows(sql, [after, node, states, limit], read).await
             }
         }
+    }
+
+    async fn count_waiting(&self, of: Option<&ActorName>, now: Timestamp) -> Found<u64> {
+        let sql = concat!("SELECT COUNT(*)", waiting!());
+        let counted = self.row(sql, whose(of, now), |row| count(row, 0));
+        Ok(counted.await?.unwrap_or(0))
+    }
+
+    async fn waiting(
+        &self,
+        of: Option<&ActorName>,
+        now: Timestamp,
+        after: WaitingPosition,
+        limit: u32,
+    ) -> Found<Vec<(WaitingPosition, Interrupt)>> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(interrupts),
+            waiting!(),
+            " AND (priority, position) > (?3, ?4) ORDER BY priority, position LIMIT ?5"
+        );
+        let [person, now] = whose(of, now);
+        let priority = Cell::Number(i64::from(after.priority));
+        let admitted = Cell::position(after.admitted)?;
+        let values = [person, now, priority, admitted, Cell::limit(limit)];
+        self.rows(sql, values, |row| {
+            let (admitted, interrupt) = numbered(row, &sealed::INTERRUPTS)?;
+            Ok((WaitingPosition::of(admitted, &interrupt), interrupt))
+        })
+        .await
     }
 
     async fn due(&self, now: Timestamp, limit: u32) -> Found<Vec<InterruptId>> {

@@ -9,7 +9,7 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 13] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
     include_str!("../../migrations/0003_rules.sql"),
@@ -22,6 +22,7 @@ const STEPS: [&str; 12] = [
     include_str!("../../migrations/0010_live_runs.sql"),
     include_str!("../../migrations/0011_runs_at_work.sql"),
     include_str!("../../migrations/0012_workers.sql"),
+    include_str!("../../migrations/0013_waiting.sql"),
 ];
 
 /// The steps from an empty database to the schema that the statements of this version are written for, oldest first. Each

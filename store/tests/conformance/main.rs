@@ -43,6 +43,7 @@ mod telling;
 mod texts;
 mod third;
 mod tokens;
+mod waiting;
 #[cfg(feature = "postgres")]
 mod workers;
 
@@ -238,6 +239,9 @@ conformance! {
         what_is_told_of_one_run_is_found_among_what_others_tell,
         the_last_runs_come_first_where_they_are_read_from_the_end,
         the_audit_has_a_row_for_each_transition_and_verifies;
+    waiting:
+        what_waits_is_counted_and_listed_in_the_order_of_an_inbox,
+        what_waits_for_one_person_is_what_they_claimed_or_shall_look_at;
     races:
         of_64_decisions_one_wins_and_the_others_are_told_which,
         of_64_publishers_with_one_key_all_get_the_same_interrupt,

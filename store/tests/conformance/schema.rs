@@ -95,6 +95,8 @@ async fn a_store_of_the_third_version_is_brought_up_to_date_and_takes_any_reason
          ALTER TABLE {schema}.outbox ADD COLUMN run TEXT COLLATE \"C\" GENERATED ALWAYS AS \
          (COALESCE(body::json ->> 'run', body::json #>> '{{checkpoint,run}}')) STORED; \
          CREATE INDEX outbox_of_run ON {schema}.outbox (run, position) WHERE run IS NOT NULL; \
+         ALTER TABLE {schema}.interrupts DROP COLUMN priority, DROP COLUMN assignee, \
+         DROP COLUMN claimed_by, DROP COLUMN claimed_until; \
          UPDATE {schema}.irq_schema SET version = 3"
     );
     client.batch_execute(&third).await.unwrap();
