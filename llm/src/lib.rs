@@ -7,7 +7,6 @@ mod chat;
 mod constraints;
 mod conversation;
 mod fallback;
-mod graced;
 mod hint;
 mod port;
 mod profile;
@@ -29,7 +28,6 @@ pub use conversation::{
     repaired,
 };
 pub use fallback::{Fallback, MixedDialects};
-pub use graced::Graced;
 pub use hint::hint;
 pub use profile::ModelProfile;
 pub use provider::{

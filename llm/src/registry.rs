@@ -1,19 +1,15 @@
 //! All models of one agent, so that one interrupt reaches every call of every one of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use routing_core::model::{
-    LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
-};
-use routing_core::schema::Dialect;
-use routing_core::{Outcome, StopMode, StopReason, StopScope};
+use routing_core::model::ModelError;
+use routing_core::{StopMode, StopReason, StopScope};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
-use crate::port::{Chat, Ended, Language, Port, Speaks};
 
-/// The models of an agent by name, fallbacks included, of both ports. Its clones are the same registry.
+/// The models of an agent by name, fallbacks included. Its clones are the same registry.
 #[derive(Clone, Default)]
 pub struct ModelRegistry {
     shared: Arc<RegistryInner>,
@@ -21,8 +17,7 @@ pub struct ModelRegistry {
 
 #[derive(Default)]
 struct RegistryInner {
-    chat: Mutex<BTreeMap<String, Arc<dyn ChatModel>>>,
-    language: Mutex<BTreeMap<String, Arc<dyn LanguageModel>>>,
+    models: Mutex<BTreeMap<String, Arc<dyn ChatModel>>>,
     /// Stops the calls that began since the last interrupt. A stop is never cleared, so later calls get
     /// another scope.
     calls: Mutex<StopScope>,
@@ -41,44 +36,22 @@ impl ModelRegistry {
         name: impl Into<String>,
         model: Arc<dyn ChatModel>,
     ) -> Arc<dyn ChatModel> {
-        let registered: Arc<dyn ChatModel> = Arc::new(self.registered(model));
-        lock(&self.shared.chat).insert(name.into(), Arc::clone(&registered));
-        registered
-    }
-
-    /// As [`ModelRegistry::register`], for a model that answers with JSON.
-    pub fn register_language(
-        &self,
-        name: impl Into<String>,
-        model: Arc<dyn LanguageModel>,
-    ) -> Arc<dyn LanguageModel> {
-        let registered: Arc<dyn LanguageModel> = Arc::new(self.registered(model));
-        lock(&self.shared.language).insert(name.into(), Arc::clone(&registered));
-        registered
-    }
-
-    fn registered<M: ?Sized>(&self, inner: Arc<M>) -> Registered<M> {
-        Registered {
-            inner,
+        let registered: Arc<dyn ChatModel> = Arc::new(Registered {
+            inner: model,
             registry: Arc::clone(&self.shared),
-        }
+        });
+        lock(&self.shared.models).insert(name.into(), Arc::clone(&registered));
+        registered
     }
 
-    /// The model of that name that talks.
+    /// The model of that name.
     pub fn model(&self, name: &str) -> Option<Arc<dyn ChatModel>> {
-        lock(&self.shared.chat).get(name).cloned()
+        lock(&self.shared.models).get(name).cloned()
     }
 
-    /// The model of that name that answers with JSON.
-    pub fn language_model(&self, name: &str) -> Option<Arc<dyn LanguageModel>> {
-        lock(&self.shared.language).get(name).cloned()
-    }
-
-    /// The names of the models, each once.
+    /// The names of the models.
     pub fn names(&self) -> Vec<String> {
-        let mut names: BTreeSet<String> = lock(&self.shared.chat).keys().cloned().collect();
-        names.extend(lock(&self.shared.language).keys().cloned());
-        names.into_iter().collect()
+        lock(&self.shared.models).keys().cloned().collect()
     }
 
     /// Stops every call of every model that has begun. Calls that begin later are not touched.
@@ -91,19 +64,21 @@ impl ModelRegistry {
     }
 }
 
-struct Registered<M: ?Sized> {
-    inner: Arc<M>,
+struct Registered {
+    inner: Arc<dyn ChatModel>,
     registry: Arc<RegistryInner>,
 }
 
-impl<M: ?Sized> Registered<M> {
-    async fn reachable<P: Port>(&self, call: P::Call, scope: &StopScope) -> Ended<P>
-    where
-        M: Speaks<P>,
-    {
+#[async_trait]
+impl ChatModel for Registered {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
         let all = lock(&self.registry.calls).clone();
         let both = scope.child();
-        let call = self.inner.run(call, &both);
+        let call = self.inner.chat(call, &both);
         tokio::pin!(call);
         tokio::select! {
             biased;
@@ -111,40 +86,6 @@ impl<M: ?Sized> Registered<M> {
             ended = &mut call => return ended,
         }
         call.await
-    }
-}
-
-#[async_trait]
-impl ChatModel for Registered<dyn ChatModel> {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        self.reachable::<Chat>(call, scope).await
-    }
-}
-
-#[async_trait]
-impl LanguageModel for Registered<dyn LanguageModel> {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
-    }
-
-    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
-        self.inner.turn_form(caller)
-    }
-
-    async fn call(
-        &self,
-        call: ModelCall,
-        scope: &StopScope,
-    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        self.reachable::<Language>(call, scope).await
     }
 }
 

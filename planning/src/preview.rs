@@ -132,10 +132,3 @@ pub(super) fn base_of(plan: &Plan) -> Digest {
         .collect();
     Digest::of_parts(parts.iter().flatten().map(Vec::as_slice))
 }
-
-impl PlanExecute {
-    /// The digest of the plan in its current state.
-    pub fn plan_digest(&self) -> Digest {
-        base_of(&self.plan)
-    }
-}

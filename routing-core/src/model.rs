@@ -320,11 +320,6 @@ impl PartialReply {
             ..Self::default()
         }
     }
-
-    /// Whether the call was never made: it was stopped, or refused by a budget, before anything was sent.
-    pub fn is_of_no_call(&self) -> bool {
-        self.text.is_empty() && self.tool_requests.is_empty() && self.usage == TokenUsage::NOTHING
-    }
 }
 
 impl ModelReply {

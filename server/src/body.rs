@@ -1,21 +1,18 @@
 //! Bodies of requests: read whole, bounded in every way, and strictly.
 
 mod guard;
-mod integral;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use routing_core::answer::{AnswerError, AnswerFault, read_strictly};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::App;
 use crate::problem::{Kind, Problem};
-use integral::{has_whole_floats, with_integers};
 
 pub(crate) use guard::{GuardError, check_json};
-pub(crate) use integral::from_value;
 
 /// A JSON body: no unknown fields, no duplicate keys, no array for an object, no integer that would lose digits. An
 /// empty body counts as an object without fields.
@@ -105,18 +102,7 @@ impl FormFields {
 /// Reads JSON text strictly, as [`StrictJson`] does.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T, Problem> {
     check_json(bytes, depth).map_err(unguarded)?;
-    let error = match read_strictly(bytes) {
-        Ok(read) => return Ok(read),
-        Err(error) => error,
-    };
-    // An integer may be written as a float; any other error occurs again then.
-    match read_strictly::<Value>(bytes) {
-        Ok(value) if has_whole_floats(&value) => {
-            let again = with_integers(value).to_string();
-            read_strictly(again.as_bytes()).map_err(|error| unread(&error))
-        }
-        Ok(_) | Err(_) => Err(unread(&error)),
-    }
+    read_strictly(bytes).map_err(|error| unread(&error))
 }
 
 /// Reads a body whole, bounded in length and time.

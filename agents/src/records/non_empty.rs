@@ -113,11 +113,6 @@ impl<T> NonEmptyList<T> {
         }
         Ok(Self(entries))
     }
-
-    /// The entries: at least one.
-    pub fn into_vec(self) -> Vec<T> {
-        self.0
-    }
 }
 
 impl<T> TryFrom<Vec<T>> for NonEmptyList<T> {

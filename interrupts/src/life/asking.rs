@@ -214,17 +214,6 @@ impl Interrupt {
         (!self.asked.is_empty()).then_some(self.source)
     }
 
-    /// The id of the last asking in force by this actor with this reason.
-    pub fn asking_of(&self, by: &Actor, reason: &str) -> Option<AskingId> {
-        let askings = self.askings();
-        let mut own = askings
-            .iter()
-            .rev()
-            .filter(|it| it.is_in_force() && it.by == *by);
-        own.find(|asking| asking.reason == reason)
-            .map(|asking| self.asking_id(asking.number))
-    }
-
     /// The id of an asking of it.
     pub const fn asking_id(&self, number: u32) -> AskingId {
         AskingId {

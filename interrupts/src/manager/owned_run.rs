@@ -109,13 +109,6 @@ impl OwnedRun {
             .scope(self.run(), &Reach::Node(node.clone()))
     }
 
-    /// New scopes for a node and all below it, for its next turn. Nothing is cleared: the old scope stays as it
-    /// is, and a stop that has not been acknowledged stops the new one too.
-    pub fn new_turn_of(&self, node: &NodeId) -> StopScope {
-        let reach = Reach::Node(node.clone());
-        self.keeper.shared.registry.new_turn(self.run(), &reach)
-    }
-
     /// New scopes for the whole run. Nothing is cleared: the old ones stay as they are, and a stop that has not
     /// been acknowledged stops the new ones too.
     pub fn new_turn(&self) -> StopScope {

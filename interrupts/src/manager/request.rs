@@ -172,18 +172,6 @@ impl StopRequest {
         }
     }
 
-    /// A pause because a permission was denied.
-    pub fn permission_denied(run: RunId, node: NodeId, by: Actor, what: &str) -> Self {
-        Self {
-            cause: StopCause::Permission,
-            ..Self::pause(
-                Target::Node(run, node),
-                by,
-                format!("permission denied: {what}"),
-            )
-        }
-    }
-
     /// An immediate pause of a run because of an unrecoverable error. The context is kept.
     pub fn unrecoverable(
         run: RunId,

@@ -68,13 +68,6 @@ pub struct Discarded {
     pub waiting_events: usize,
 }
 
-impl Discarded {
-    /// Whether anything was.
-    pub fn is_any(self) -> bool {
-        self != Self::default()
-    }
-}
-
 /// What an interrupt did where the model is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AtProvider {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use llm::{
-    Charge, Charged, ChatCall, ChatModel, ChatUsage, Fallback, Graced, ModelRegistry, Reserved,
+    Charge, Charged, ChatCall, ChatModel, ChatUsage, Fallback, ModelRegistry, Reserved,
     RetryPolicy, Retrying, TokenCount,
 };
 use routing_core::model::{LanguageModel, Message, ModelCall, PartialReply};
-use routing_core::{Clock, Outcome, StopMode, StopReason, StopScope, SystemClock};
+use routing_core::{Outcome, StopReason, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
 use crate::calls::{ANSWER, Ending, Pieces, call, double, model, reason, stop_now};
@@ -79,63 +79,27 @@ async fn a_chain_of_models_that_take_other_schemas_is_refused() {
 }
 
 #[tokio::test]
-async fn the_registry_interrupts_models_of_both_ports() {
+async fn the_registry_interrupts_the_calls_of_all_its_models() {
     let form = WireForm::Anthropic;
     let double = double(form, [Behaviour::Endless]).await;
     let registry = ModelRegistry::new();
-    let talking = registry.register("main", Arc::new(model(&double, form)));
-    let answering = registry.register_language("main", Arc::new(model(&double, form)));
-    registry.register_language("spare", Arc::new(model(&double, form)));
+    let main = registry.register("main", Arc::new(model(&double, form)));
+    let spare = registry.register("spare", Arc::new(model(&double, form)));
     assert_eq!(registry.names(), ["main", "spare"]);
-    assert!(registry.language_model("spare").is_some());
+    assert!(registry.model("spare").is_some());
     let scope = StopScope::new();
-    let (talked, answered, ()) = tokio::join!(
-        talking.chat(talk(), &scope),
-        answering.call(json_call(&*answering), &scope),
+    let (first, second, ()) = tokio::join!(
+        main.chat(talk(), &scope),
+        spare.chat(talk(), &scope),
         async {
             received(&double, 2).await;
             registry.interrupt(reason());
         }
     );
-    assert!(matches!(talked.unwrap(), Outcome::Interrupted { .. }));
-    interrupted(answered);
+    assert!(matches!(first.unwrap(), Outcome::Interrupted { .. }));
+    assert!(matches!(second.unwrap(), Outcome::Interrupted { .. }));
     assert!(!scope.is_stopping(), "the caller's scope is its own");
     double.hang_ups().reached(2).await;
-}
-
-#[tokio::test]
-async fn a_graceful_stop_waits_for_the_answer_and_not_for_ever() {
-    let graceful = || StopReason {
-        mode: StopMode::Graceful,
-        ..reason()
-    };
-    for form in WireForm::ALL {
-        let quick = double(form, [Behaviour::Answers]).await;
-        let slow = double(form, [Behaviour::StallsAfter(opening(form) + 1)]).await;
-        let graced = |double| {
-            let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-            Graced::new(model(double, form), Duration::from_millis(300), clock)
-        };
-        let scope = StopScope::new();
-        scope.stop(graceful());
-        let model = graced(&quick);
-        let whole = model.call(json_call(&model), &scope).await.unwrap();
-        assert_eq!(whole.completed().unwrap().text, ANSWER);
-
-        let model = graced(&slow);
-        let (why, partial) = interrupted(model.call(json_call(&model), &scope).await);
-        assert_eq!(
-            (why.mode, partial.text.as_str()),
-            (StopMode::Immediate, &ANSWER[..5])
-        );
-        assert!(why.message.contains("enough"), "{}", why.message);
-        assert!(!scope.is_stopped_now(), "the caller's scope is its own");
-        let talked = model.chat(talk(), &scope).await.unwrap();
-        assert!(
-            matches!(talked, Outcome::Interrupted { partial, .. } if partial.text == ANSWER[..5])
-        );
-        slow.hang_ups().reached(2).await;
-    }
 }
 
 /// Keeps what was reserved and charged. Refuses from some call on.

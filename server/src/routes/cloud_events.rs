@@ -16,7 +16,7 @@ use super::decisions::{DecisionBody, RerouteBody};
 use crate::access::{Caller, Reads, Right};
 use crate::acting::{self, KeyedResume, interrupt_named};
 use crate::app::App;
-use crate::body::{from_value, parse, read};
+use crate::body::{parse, read};
 use crate::bus::BusVerb;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
@@ -356,7 +356,7 @@ fn data_of<T: DeserializeOwned>(data: Value) -> Result<T, Problem> {
             "`/openapi.json` describes what is taken",
         ));
     }
-    from_value(data).map_err(|error| {
+    serde_json::from_value(data).map_err(|error| {
         Problem::new(
             Kind::Shape,
             format!("data: {error}"),

