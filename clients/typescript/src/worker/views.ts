@@ -41,13 +41,6 @@ export interface QuestionView
     }
   > {}
 
-/** A question that a person, a rule, the policy or the deadline has decided. */
-export type DecidedQuestion = QuestionView & { readonly decision: Decision };
-
-export function isDecided(question: QuestionView): question is DecidedQuestion {
-  return question.decision !== null;
-}
-
 /** Providers whose limits and words a schema can follow. */
 export type Dialect = api.DialectName;
 
