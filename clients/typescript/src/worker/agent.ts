@@ -13,10 +13,7 @@ import { untilOver } from './waiting.js';
 import type { KindOf, Workflow } from './workflow.js';
 
 /** How agents stand that were stopped alone, and by what. */
-const STOPPED_BY: ReadonlyMap<string, Stop['type']> = new Map<string, Stop['type']>([
-  ['pruned', 'PRUNE'],
-  ['cancelled', 'STOP'],
-]);
+const STOPPED_BY: { readonly [S in api.ActivityName]?: Stop['type'] } = { pruned: 'PRUNE', cancelled: 'STOP' };
 
 /** A question to a person. */
 export interface Question {
@@ -55,6 +52,10 @@ export interface AgentReport {
  * again after a crash. Each call throws `Stopped` where the agent or its run was told to stop.
  */
 export class Agent<W extends Workflow = Workflow> {
+  /** Fires when the agent is told to stop, or the run. */
+  readonly signal: AbortSignal;
+  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost. */
+  readonly immediate: AbortSignal;
   private readonly context: AgentContext;
 
   constructor(
@@ -62,19 +63,11 @@ export class Agent<W extends Workflow = Workflow> {
     /** Its id in the run: `root`, or below it `root/refunds`. */
     readonly id: string,
     readonly kind: KindOf<W>,
-    halting: Halting,
+    private readonly halting: Halting,
   ) {
     this.context = { ...run, halting };
-  }
-
-  /** Fires when the agent is told to stop, or the run. */
-  get signal(): AbortSignal {
-    return this.context.halting.signal;
-  }
-
-  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost. */
-  get immediate(): AbortSignal {
-    return this.context.halting.immediate;
+    this.signal = halting.signal;
+    this.immediate = halting.immediate;
   }
 
   /**
@@ -82,7 +75,7 @@ export class Agent<W extends Workflow = Workflow> {
    * anything is carried out.
    */
   ask(question: Question): Promise<Decided<W>> {
-    return this.boundary(() => this.asked(question));
+    return this.halting.boundary(() => this.asked(question));
   }
 
   private async asked(question: Question): Promise<Decided<W>> {
@@ -113,7 +106,7 @@ export class Agent<W extends Workflow = Workflow> {
    * lets it end. Throws `EffectUnknown` where a worker began it and died, unless the options say what to do then.
    */
   effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
-    return this.boundary(() => {
+    return this.halting.boundary(() => {
       const { effects, busy } = this.context;
       const place = JSON.stringify([key, options.arguments]);
       const doing = effects.get(place) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
@@ -126,15 +119,15 @@ export class Agent<W extends Workflow = Workflow> {
   /** Tells people that the agent works; `Run.agent` does so. One that was stopped before, by itself, stays so, and its calls throw. */
   async start(): Promise<void> {
     const status = await this.tell({ status: 'running' });
-    const type = STOPPED_BY.get(status);
+    const type = status && STOPPED_BY[status];
     if (type === undefined) return;
     const stop = { interruptId: null, type, mode: 'immediate', scope: 'agent', agentId: this.id, reason: 'it was stopped before' } as const;
-    this.context.halting.halt(new Stopped(stop), true);
+    this.halting.halt(new Stopped(stop), true);
   }
 
   /** Tells people what the agent does. */
   report(report: AgentReport): Promise<void> {
-    return this.boundary(async () => void (await this.tell(report)));
+    return this.halting.boundary(async () => void (await this.tell(report)));
   }
 
   /** Tells people that the agent has done its work. That is true whether or not it was told to stop meanwhile. */
@@ -150,7 +143,7 @@ export class Agent<W extends Workflow = Workflow> {
     let result: T | undefined;
     try {
       result = await work();
-      if (!(this.isStoppedAlone && this.context.halting.isKnown)) {
+      if (!(this.isStoppedAlone && this.halting.isKnown)) {
         await this.finish();
         return result;
       }
@@ -167,7 +160,7 @@ export class Agent<W extends Workflow = Workflow> {
    * kept under it: code that runs again reads the same, so that none is lost with a worker that died after it had read.
    */
   messages(key?: string): Promise<readonly Message[]> {
-    return this.boundary(async () => {
+    return this.halting.boundary(async () => {
       const { owned } = this.context;
       if (key !== undefined) {
         const body = { agentId: this.id } satisfies Body<api.ReadingBody>;
@@ -183,14 +176,10 @@ export class Agent<W extends Workflow = Workflow> {
 
   /** A supervisor's request to interrupt itself, if there is one. The next question of this agent takes it. */
   interruptRequest(): Promise<InterruptRequest | null> {
-    return this.boundary(async () => {
+    return this.halting.boundary(async () => {
       const { asked } = await this.context.owned.signals();
       return asked.find((it) => it.agentId === this.id) ?? null;
     });
-  }
-
-  private boundary<T>(work: () => Promise<T>): Promise<T> {
-    return this.context.halting.boundary(work);
   }
 
   /** Whether it is told to stop while the run goes on. */
@@ -200,11 +189,11 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /** How the agent stands then: one that has ended stays so, while the code runs again. */
-  private async tell(report: AgentReport): Promise<string> {
+  private async tell(report: AgentReport): Promise<api.ActivityName | undefined> {
     const { status = 'running', step, tokens } = report;
     const body = { agents: [{ agentId: this.id, kind: this.kind, status, step, tokens }] } satisfies Body<api.AgentsBody>;
     const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body });
-    return told.agents[0]?.status ?? '';
+    return told.agents[0]?.status;
   }
 }
 

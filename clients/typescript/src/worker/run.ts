@@ -13,6 +13,20 @@ const ROOT = 'root';
 
 /** A run that this worker works on. */
 export class Run<W extends Workflow = Workflow, I = unknown> {
+  readonly id: string;
+  /** Your name for it, or its id. */
+  readonly alias: string;
+  /** What it works on. */
+  readonly input: I;
+  /** How it stood when this worker took it. */
+  readonly view: WorkView;
+  /**
+   * Fires as soon as the run is told to stop, or was lost to another worker. A graceful stop lets the current step end: what must not
+   * be cut off uses `immediate` instead.
+   */
+  readonly signal: AbortSignal;
+  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost to another worker. */
+  readonly immediate: AbortSignal;
   /** The first agent, of the first kind of the workflow. It is there from the beginning. */
   readonly root: Agent<W>;
   private readonly owned: OwnedRun;
@@ -23,39 +37,14 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
     workflow: W,
   ) {
     this.owned = context.owned;
-    this.root = this.begin(ROOT, workflow.rootKind as KindOf<W>, this.owned.halting);
-  }
-
-  get id(): string {
-    return this.owned.view.runId;
-  }
-
-  /** Your name for it, or its id. */
-  get alias(): string {
-    return this.owned.view.threadId ?? this.id;
-  }
-
-  /** What it works on. */
-  get input(): I {
-    return this.owned.view.input as I;
-  }
-
-  /** How it stood when this worker took it. */
-  get view(): WorkView {
-    return this.owned.view;
-  }
-
-  /**
-   * Fires as soon as the run is told to stop, or was lost to another worker. A graceful stop lets the current step end: what must not
-   * be cut off uses `immediate` instead.
-   */
-  get signal(): AbortSignal {
-    return this.owned.halting.signal;
-  }
-
-  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost to another worker. */
-  get immediate(): AbortSignal {
-    return this.owned.halting.immediate;
+    const { view, halting } = context.owned;
+    this.view = view;
+    this.id = view.runId;
+    this.alias = view.threadId ?? view.runId;
+    this.input = view.input as I;
+    this.signal = halting.signal;
+    this.immediate = halting.immediate;
+    this.root = this.begin(ROOT, workflow.rootKind as KindOf<W>, halting);
   }
 
   /**
