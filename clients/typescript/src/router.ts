@@ -2,10 +2,11 @@ import { RunFinished } from './errors.js';
 import { type LocalOptions, LocalServer } from './local.js';
 import { acquire } from './worker/acquire.js';
 import { type Handler, execute } from './worker/execution.js';
-import type { WorkView } from './worker/views.js';
-import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
-import { type WorkOptions, work } from './worker/work.js';
 import { untilProcessEnds } from './worker/process-end.js';
+import type { Bench } from './worker/taking.js';
+import type { WorkView } from './worker/views.js';
+import { type WorkOptions, work } from './worker/work.js';
+import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
 import type * as api from './wire/api.js';
 import type { Body } from './wire/form.js';
 import { path } from './wire/path.js';
@@ -37,9 +38,6 @@ export interface RunOrder<I> {
 
 /** A server, as workers use it: it registers workflows and owns runs. The token has the role `worker`. */
 export class Router {
-  private readonly label: string;
-  private readonly leaseMs: number;
-  private readonly labels: readonly string[];
   private readonly transports = new Map<string, Transport>();
   private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
 
@@ -49,9 +47,6 @@ export class Router {
     readonly server?: LocalServer,
   ) {
     if (server === undefined) effective(options);
-    this.label = options.worker ?? 'worker';
-    this.leaseMs = options.leaseMs ?? 30_000;
-    this.labels = options.labels ?? [];
   }
 
   /**
@@ -79,9 +74,8 @@ export class Router {
     signal: AbortSignal | undefined,
     handler: Handler<W, I, T>,
   ): Promise<T> {
-    await this.register(workflow);
-    const { leaseMs, labels } = this;
-    const transport = this.transport(workflow);
+    const bench = await this.bench(workflow);
+    const { transport } = bench;
     const created = await transport.body<WorkView>({
       method: 'POST',
       path: path`/v1/workflows/${workflow.name}/runs`,
@@ -89,8 +83,8 @@ export class Router {
       signal,
     });
     try {
-      const view = await acquire(transport, created.runId, { worker: this.name(), labels, leaseMs, signal });
-      return await execute(transport, workflow, view, { leaseMs, signal }, handler);
+      const view = await acquire(bench, created.runId, signal);
+      return await execute(bench, view, handler, signal);
     } catch (error) {
       return this.resultOf<T>(transport, created.runId, error);
     }
@@ -101,9 +95,7 @@ export class Router {
    * process is told to end. A run that a person resumes or whose worker died is one of them.
    */
   async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {
-    await this.register(workflow);
-    const { leaseMs, labels } = this;
-    const bench = { transport: this.transport(workflow), workflow, worker: this.name(), labels, leaseMs };
+    const bench = await this.bench(workflow);
     await untilProcessEnds(options.signal, (signal) => work(bench, handler, options, signal));
   }
 
@@ -130,8 +122,10 @@ export class Router {
   }
 
   /** A worker that no other one is taken for, in this process or another. */
-  private name(): string {
-    return `${this.label}-${randomId().slice(0, 8)}`;
+  private async bench<W extends Workflow>(workflow: W): Promise<Bench<W>> {
+    await this.register(workflow);
+    const { worker = 'worker', labels = [], leaseMs = 30_000 } = this.options;
+    return { transport: this.transport(workflow), workflow, worker: `${worker}-${randomId().slice(0, 8)}`, labels, leaseMs };
   }
 
   /** The result of a run that ended before this worker could end it, where it was completed. */

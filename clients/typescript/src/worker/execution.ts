@@ -2,66 +2,56 @@ import { Forbidden, Internal, Invalid, LeaseLost, RunFinished, Transient, Unauth
 import { throughJson } from '../json.js';
 import type * as api from '../wire/api.js';
 import type { Body } from '../wire/form.js';
-import type { Transport } from '../wire/transport.js';
+import { onAbort } from '../wire/on-abort.js';
 import { Busy } from './busy.js';
 import type { RunContext } from './context.js';
 import { Cancelled, Parked, Released, Stopped, concernsAgentAlone } from './halt.js';
 import type { Halting } from './halting.js';
-import { Lease } from './lease.js';
 import { type InEpoch, OwnedRun } from './owned-run.js';
 import { Run } from './run.js';
 import { SignalWatch } from './signal-watch.js';
-import { within } from './within.js';
+import type { Bench } from './taking.js';
 import type { WorkView } from './views.js';
+import { within } from './within.js';
 import type { Workflow } from './workflow.js';
 
 /** The code of an orchestrator. What it returns is the result of the run. */
 export type Handler<W extends Workflow, I, T> = (run: Run<W, I>) => Promise<T>;
-
-/** How to work on a run. */
-export interface ExecutionOptions {
-  readonly leaseMs: number;
-  /** Lets the run go at its next boundary. */
-  readonly signal?: AbortSignal | undefined;
-  /** How long a question may be open before the worker lets the run go. */
-  readonly parkAfterMs?: number | undefined;
-}
 
 type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
 /** The most of an error's words that a run keeps. */
 const MOST_REASON = 500;
 
-/** Works on a run that was taken, and ends it, lets it go, or says that it has stopped. */
+/**
+ * Works on a run that was taken, and ends it, lets it go, or says that it has stopped. Once the signal fires, and where a question is open
+ * for longer than `parkAfterMs`, it is let go at its next boundary.
+ */
 export async function execute<W extends Workflow, I, T>(
-  transport: Transport,
-  workflow: W,
+  { transport, workflow, leaseMs }: Bench<W>,
   view: WorkView,
-  options: ExecutionOptions,
   handler: Handler<W, I, T>,
+  signal: AbortSignal | undefined,
+  parkAfterMs = Infinity,
 ): Promise<T> {
   const owned = new OwnedRun(transport, view);
   const haltings: RunContext['haltings'] = new Map();
   const watch = new SignalWatch(owned, haltings);
-  const parkAfterMs = options.parkAfterMs ?? Infinity;
   const context = { owned, watch, haltings, effects: new Map(), busy: new Busy(), parkAfterMs };
-  const lease = new Lease(owned, options.leaseMs);
   const release = (): void => owned.halting.halt(new Released(), false);
-  if (options.signal?.aborted) release();
-  options.signal?.addEventListener('abort', release, { once: true });
-  lease.keep();
-  const following = watch.follow();
+  const forget = onAbort(signal, release);
+  const ended = new AbortController();
+  const meanwhile = [owned.keep(leaseMs, ended.signal), watch.follow(ended.signal)];
   try {
     const outcome = await outcomeOf(handler, new Run<W, I>(context, workflow), owned.halting);
     // An effect that other code of the run has begun ends, and no further one begins.
-    if ('error' in outcome) owned.halting.halt(new Released(), false);
+    if ('error' in outcome) release();
     await context.busy.rest(owned.halting.immediate);
     return await conclude(owned, outcome);
   } finally {
-    options.signal?.removeEventListener('abort', release);
-    lease.end();
-    watch.end();
-    await following;
+    forget();
+    ended.abort();
+    await Promise.all(meanwhile);
   }
 }
 
