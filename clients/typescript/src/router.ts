@@ -6,9 +6,8 @@ import { untilProcessEnds } from './worker/process-end.js';
 import type { Bench } from './worker/taking.js';
 import type { WorkView } from './worker/views.js';
 import { type WorkOptions, work } from './worker/work.js';
-import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
+import type { Workflow } from './worker/workflow.js';
 import type * as api from './wire/api.js';
-import type { Body } from './wire/form.js';
 import { path } from './wire/path.js';
 import { randomId } from './wire/random-id.js';
 import { type Settings, effective } from './wire/settings.js';
@@ -39,7 +38,7 @@ export interface RunOrder<I> {
 /** A server, as workers use it: it registers workflows and owns runs. The token has the role `worker`. */
 export class Router {
   private readonly transports = new Map<string, Transport>();
-  private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
+  private readonly registered = new WeakMap<Workflow, Promise<api.RegisteredView>>();
 
   constructor(
     private readonly options: RouterOptions = {},
@@ -79,7 +78,7 @@ export class Router {
     const created = await transport.body<WorkView>({
       method: 'POST',
       path: path`/v1/workflows/${workflow.name}/runs`,
-      body: { input, threadId: alias, needs: [...needs] } satisfies Body<api.NewWorkBody>,
+      body: { input, threadId: alias, needs: [...needs] } satisfies api.NewWorkBody,
       signal,
     });
     try {
@@ -100,11 +99,11 @@ export class Router {
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */
-  register(workflow: Workflow): Promise<RegisteredWorkflow> {
+  register(workflow: Workflow): Promise<api.RegisteredView> {
     const known = this.registered.get(workflow);
     if (known !== undefined) return known;
     const call = { method: 'PUT', path: path`/v1/workflows/${workflow.name}`, body: workflow.registration } as const;
-    const registering = this.transport(workflow).body<RegisteredWorkflow>(call);
+    const registering = this.transport(workflow).body<api.RegisteredView>(call);
     this.registered.set(workflow, registering);
     registering.catch(() => this.registered.delete(workflow));
     return registering;

@@ -3,7 +3,6 @@ import type { JsonObject } from '../json.js';
 import type * as api from '../wire/api.js';
 import { Backoff } from '../wire/backoff.js';
 import { Deadline } from '../wire/deadline.js';
-import type { Body } from '../wire/form.js';
 import { sleep } from '../wire/sleep.js';
 import { SseParser } from '../wire/sse.js';
 import type { Transport } from '../wire/transport.js';
@@ -111,7 +110,7 @@ export class Feed implements AsyncIterable<FeedEvent> {
     }
   }
 
-  private query(): Body<api.FeedQuery> {
+  private query(): api.FeedQuery {
     const { topics, runId, agentId } = this.options;
     return { topics: topics?.join(','), runId, agentId, afterSeq: this.position };
   }

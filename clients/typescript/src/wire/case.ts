@@ -1,26 +1,5 @@
 import { isObject } from '../json.js';
-
-/**
- * Members that hold the data of users, models or schemas. What is below them keeps its names.
- * The list uses the names of the wire.
- */
-const OPAQUE = new Set([
-  'answer',
-  'arguments',
-  'confirmations',
-  'data',
-  'entry',
-  'fields',
-  'input',
-  'metadata',
-  'options',
-  'payload',
-  'request',
-  'response_schema',
-  'result',
-  'schema',
-  'state',
-]);
+import { OPAQUE } from './api.js';
 
 /** Renames the members of a response: `run_id` becomes `runId`. */
 export function camelize(value: unknown): unknown {

@@ -1,6 +1,6 @@
+import { type ChoiceOption, choiceOf } from '../choice.js';
 import type { JsonObject } from '../json.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
 import { type Decided, decidedOf } from './decided.js';
@@ -23,7 +23,7 @@ export interface Question {
   readonly reason: string;
   /** What one needs to know to decide. */
   readonly context?: string;
-  readonly choices?: readonly (string | { readonly value: string; readonly label?: string; readonly description?: string })[];
+  readonly choices?: readonly ChoiceOption[];
   readonly confirmations?: readonly {
     readonly id: string;
     readonly prompt: string;
@@ -85,12 +85,12 @@ export class Agent<W extends Workflow = Workflow> {
       kind: this.kind,
       reason,
       context,
-      choices: choices?.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
+      choices: choices?.map(choiceOf),
       confirmations: confirmations?.map(confirmation),
       answerForm,
       fields,
       deadlineMs,
-    } satisfies Body<api.QuestionBody>;
+    } satisfies api.QuestionBody;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
     return decidedOf(this.context, await untilOver(this.context, asked, deadlineMs)) as Decided<W>;
   }
@@ -151,7 +151,7 @@ export class Agent<W extends Workflow = Workflow> {
       if (!this.isStoppedAlone) throw error;
     }
     // Whatever it throws or gives once it has heard of the stop is of the stop.
-    await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
+    await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies api.StoppedBody });
     return undefined;
   }
 
@@ -163,13 +163,13 @@ export class Agent<W extends Workflow = Workflow> {
     return this.halting.boundary(async () => {
       const { owned } = this.context;
       if (key !== undefined) {
-        const body = { agentId: this.id } satisfies Body<api.ReadingBody>;
+        const body = { agentId: this.id } satisfies api.ReadingBody;
         return (await owned.write<api.ReadingView>('PUT', path`/readings/${checked(key)}`, { body })).messages;
       }
       const { messages } = await owned.signals();
       const own = messages.filter((it) => it.agentId === this.id);
       const positions = own.map((it) => it.position);
-      if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
+      if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies api.ReadBody });
       return own;
     });
   }
@@ -191,23 +191,16 @@ export class Agent<W extends Workflow = Workflow> {
   /** How the agent stands then: one that has ended stays so, while the code runs again. */
   private async tell(report: AgentReport): Promise<api.ActivityName | undefined> {
     const { status = 'running', step, tokens } = report;
-    const body = { agents: [{ agentId: this.id, kind: this.kind, status, step, tokens }] } satisfies Body<api.AgentsBody>;
+    const body = { agents: [{ agentId: this.id, kind: this.kind, status, step, tokens }] } satisfies api.AgentsBody;
     const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body });
     return told.agents[0]?.status;
   }
 }
 
-function choice({ value, label, description }: Exclude<Of<Question['choices']>, string>): Body<api.ChoiceBody> {
-  return { value, label, description };
-}
-
-function confirmation({ id, prompt, default: assumed, impactIfNo }: Of<Question['confirmations']>): Body<api.ConfirmationBody> {
+function confirmation({ id, prompt, default: assumed, impactIfNo }: NonNullable<Question['confirmations']>[number]): api.ConfirmationBody {
   // In answers these are the names of users, so the transport does not rename what is below.
   return { id, prompt, default: assumed, impact_if_no: impactIfNo };
 }
-
-/** What a list has. */
-type Of<L> = L extends readonly (infer E)[] ? E : never;
 
 function questionPath(key: string): string {
   return path`/questions/${checked(key)}`;

@@ -1,7 +1,6 @@
 import { Forbidden, Internal, Invalid, LeaseLost, RunFinished, Transient, Unauthenticated } from '../errors.js';
 import { throughJson } from '../json.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { onAbort } from '../wire/on-abort.js';
 import { Busy } from './busy.js';
 import type { RunContext } from './context.js';
@@ -100,7 +99,7 @@ function isOfWorker(error: unknown): boolean {
 }
 
 async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
-  const body = { agentId: concernsAgentAlone(stop) ? stop.agentId : undefined } satisfies Body<api.StoppedBody>;
+  const body = { agentId: concernsAgentAlone(stop) ? stop.agentId : undefined } satisfies api.StoppedBody;
   if (!concernsAgentAlone(stop)) {
     // The server carries the stop out in an epoch of its own, and later where it died over it.
     const isStopped = ({ state }: WorkView): boolean => ['stopping', 'paused', 'cancelled'].includes(state);
@@ -124,7 +123,7 @@ function isOver(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof RunFinished;
 }
 
-function end(owned: OwnedRun, body: Body<api.EndBody>): Promise<void> {
+function end(owned: OwnedRun, body: api.EndBody): Promise<void> {
   // In a later epoch, another worker ended it, perhaps with another result.
   const isEnded = (view: WorkView): boolean => view.state === body.state && view.epoch === owned.view.epoch;
   return settle(owned, isEnded, () => owned.write('POST', '/end', { body }));

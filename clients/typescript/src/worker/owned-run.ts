@@ -1,6 +1,5 @@
 import { LeaseLost, Transient } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { sleep } from '../wire/sleep.js';
 import type { Call, Query, Transport } from '../wire/transport.js';
@@ -9,7 +8,7 @@ import { Halting } from './halting.js';
 import type { QuestionView, Signals, WorkView } from './views.js';
 
 /** A query of the owner, to which the epoch is added, and how long the server may wait. */
-export type InEpoch<Q> = Body<Omit<Q, 'epoch' | 'waitMs'>>;
+export type InEpoch<Q> = Omit<Q, 'epoch' | 'waitMs'>;
 
 /** What a request below a run consists of. */
 interface Part<Q = Query> {
@@ -58,7 +57,7 @@ export class OwnedRun {
 
   /** Keeps it, by a request at each third of the lease, until a signal fires. */
   keep(leaseMs: number, signal: AbortSignal): Promise<void> {
-    const body = { leaseMs } satisfies Body<api.RenewBody>;
+    const body = { leaseMs } satisfies api.RenewBody;
     return this.keepDoing(() => sleep(leaseMs / 3, signal).then(() => this.write('PUT', '/lease', { body, signal })), signal);
   }
 

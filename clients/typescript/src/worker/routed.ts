@@ -1,6 +1,5 @@
 import { AnswerRejected, Conflict } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext } from './context.js';
 import { Unfilled } from './halt.js';
@@ -42,7 +41,7 @@ export abstract class Routed<Field extends string | null = string | null, Reques
 
   /** The schema to hand to a model: it has one property, the field of the route. */
   schema(dialect: Dialect = 'json-schema'): Promise<NarrowedSchema> {
-    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect } satisfies Body<api.SchemaQuery> });
+    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect } satisfies api.SchemaQuery });
   }
 
   /**
@@ -51,7 +50,7 @@ export abstract class Routed<Field extends string | null = string | null, Reques
    */
   async submit(answer: unknown): Promise<Request | null> {
     const below = path`/questions/${this.key}/request`;
-    const question = await this.context.owned.write<QuestionView>('POST', below, { body: { answer } satisfies Body<api.AnswerBody> });
+    const question = await this.context.owned.write<QuestionView>('POST', below, { body: { answer } satisfies api.AnswerBody });
     return this.keep(question);
   }
 

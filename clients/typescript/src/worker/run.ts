@@ -1,6 +1,5 @@
 import { NotFound } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { Agent } from './agent.js';
 import type { RunContext } from './context.js';
 import { Cancelled } from './halt.js';
@@ -77,7 +76,7 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
   /** Keeps a state, as JSON. People see it in the history of the run. */
   checkpoint(state: unknown, reason?: string): Promise<void> {
     return this.owned.halting.boundary(() =>
-      this.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies Body<api.StateBody> }),
+      this.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies api.StateBody }),
     );
   }
 

@@ -1,5 +1,4 @@
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { randomId } from '../wire/random-id.js';
 import type { Call, Transport } from '../wire/transport.js';
 import { OwnedRun } from './owned-run.js';
@@ -26,7 +25,7 @@ type Taking = Pick<Call, 'path' | 'waitMs' | 'signal'>;
 /** Takes a run by a request. Once its signal fires, it leaves this worker no run, whatever the server did. */
 export async function take<T extends WorkView | null>({ transport, worker, labels, leaseMs }: Bench, { signal, ...taking }: Taking): Promise<T> {
   signal?.throwIfAborted();
-  const body = { worker, leaseMs, labels: [...labels] } satisfies Body<api.LeaseBody>;
+  const body = { worker, leaseMs, labels: [...labels] } satisfies api.LeaseBody;
   const call: Call = { ...taking, method: 'POST', body, headers: { 'idempotency-key': randomId() } };
   try {
     const view = await transport.body<T>({ ...call, signal });

@@ -1,6 +1,5 @@
 import { Invalid, type Misfit } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Seen } from '../wire/form.js';
 import type { FromSchema, Schema } from './schema.js';
 
 /** A place where answers may go, where more than its request has to be said. */
@@ -27,9 +26,6 @@ export interface Definition<K extends string, R extends Routes> {
   readonly kinds: Readonly<Record<K, (keyof R & string) | null>>;
   readonly routes?: R;
 }
-
-/** A workflow as the server has registered it. */
-export interface RegisteredWorkflow extends Seen<api.RegisteredView, 'name' | 'version' | 'digest'> {}
 
 /**
  * The kinds of agents of an orchestrator, and where the answers to their questions may go.
@@ -63,7 +59,7 @@ export class Workflow<const K extends string = string, const R extends Routes = 
   }
 
   /** The body that registers it. */
-  get registration(): Required<api.WorkflowBody> {
+  get registration(): { readonly kinds: readonly api.KindBody[]; readonly routes: readonly api.RouteBody[] } {
     return {
       kinds: this.kinds.map(([name, field]): api.KindBody => ({ name, origin: field === null ? name : this.routeName(field) })),
       routes: [...this.routes].map(([field, { request, description, schema }]): api.RouteBody => {
@@ -72,7 +68,7 @@ export class Workflow<const K extends string = string, const R extends Routes = 
           name: this.routeName(field),
           field,
           request: request ?? `${pascal(field)}Request`,
-          ...(typeof words === 'string' && ({ description: words } satisfies Partial<api.RouteBody>)),
+          ...(typeof words === 'string' && { description: words }),
           schema,
         };
       }),
