@@ -5,19 +5,8 @@ import { randomId } from '../wire/random-id.js';
 import { type Settings, effective } from '../wire/settings.js';
 import { type Call, Transport } from '../wire/transport.js';
 import { Feed, type FeedOptions } from './feed.js';
-import type {
-  AgentFilter,
-  CancelOptions,
-  DecisionOptions,
-  InterruptFilter,
-  InterruptRequestOptions,
-  Keyed,
-  ResumeOptions,
-  RunFilter,
-  Seen,
-  StopOptions,
-  Target,
-} from './orders.js';
+import type { AgentFilter, InterruptFilter, Keyed, RunFilter, Seen, Target } from './orders.js';
+import type { CancelOptions, DecisionOptions, InterruptRequestOptions, ResumeOptions, StopOptions } from './orders.js';
 import { pages } from './pages.js';
 import type { AgentTree, AgentView, Confirmation, DecisionName, DecisionRecord, EventState, Interrupt } from './views.js';
 import type { MessageView, RunView, SentMessage, WhoAmI } from './views.js';
@@ -80,20 +69,18 @@ export class Operator {
 
   /** Asks a running agent to interrupt itself; the answer to its next question then goes to `rerouteTo`. */
   requestInterrupt(agent: Target, reason: string, options: InterruptRequestOptions = {}): Promise<EventState> {
-    const { rerouteTo, choices = [], confirmations = [], answerForm, context, eventId = randomId() } = options;
-    const { timestamp = new Date().toISOString() } = options;
     const event = {
-      eventId,
-      timestamp,
+      eventId: options.eventId ?? randomId(),
+      timestamp: options.timestamp ?? new Date().toISOString(),
       nodeId: agent.agentId,
       sourceAgentType: agent.agentType,
       interruptType: 'HUMAN_REVIEW',
       reason,
-      rerouteToAgentType: rerouteTo,
-      contextForDecision: context,
-      choices: choices.map(choiceOf),
-      confirmationItems: confirmations.map(confirmation),
-      answerForm,
+      rerouteToAgentType: options.rerouteTo,
+      contextForDecision: options.context,
+      choices: options.choices?.map(choiceOf),
+      confirmationItems: options.confirmations?.map(confirmation),
+      answerForm: options.answerForm,
     } satisfies api.InterruptRequestEvent;
     // An event has the names of its own form, which are not those of other bodies.
     return this.transport.body({ method: 'POST', path: '/v1/interrupt-requests', rawBody: event });
