@@ -64,29 +64,18 @@ export class Router {
    * and `RunFinished` where it failed or was cancelled before.
    */
   run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
-    return untilProcessEnds(order.signal, (signal) => this.runUntil(workflow, order, signal, handler));
-  }
-
-  private async runUntil<W extends Workflow, I, T>(
-    workflow: W,
-    { alias, input, needs = [] }: RunOrder<I>,
-    signal: AbortSignal | undefined,
-    handler: Handler<W, I, T>,
-  ): Promise<T> {
-    const bench = await this.bench(workflow);
-    const { transport } = bench;
-    const created = await transport.body<WorkView>({
-      method: 'POST',
-      path: path`/v1/workflows/${workflow.name}/runs`,
-      body: { input, threadId: alias, needs: [...needs] } satisfies api.NewWorkBody,
-      signal,
+    return untilProcessEnds(order.signal, async (signal) => {
+      const bench = await this.bench(workflow);
+      const { alias: threadId, input, needs = [] } = order;
+      const body = { input, threadId, needs: [...needs] } satisfies api.NewWorkBody;
+      const created = { method: 'POST', path: path`/v1/workflows/${workflow.name}/runs`, body, signal } as const;
+      const { runId } = await bench.transport.body<WorkView>(created);
+      try {
+        return await execute(bench, await acquire(bench, runId, signal), handler, signal);
+      } catch (error) {
+        return resultOf<T>(bench.transport, runId, error);
+      }
     });
-    try {
-      const view = await acquire(bench, created.runId, signal);
-      return await execute(bench, view, handler, signal);
-    } catch (error) {
-      return this.resultOf<T>(transport, created.runId, error);
-    }
   }
 
   /**
@@ -126,14 +115,14 @@ export class Router {
     const { worker = 'worker', labels = [], leaseMs = 30_000 } = this.options;
     return { transport: this.transport(workflow), workflow, worker: `${worker}-${randomId().slice(0, 8)}`, labels, leaseMs };
   }
+}
 
-  /** The result of a run that ended before this worker could end it, where it was completed. */
-  private async resultOf<T>(transport: Transport, runId: string, error: unknown): Promise<T> {
-    if (!(error instanceof RunFinished)) throw error;
-    const view = await transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
-    if (view.state === 'completed') return view.result as T;
-    if (view.state !== 'failed' && view.state !== 'cancelled') throw error;
-    const reason = view.reason ? `: ${view.reason}` : '';
-    throw new RunFinished({ ...error.problem, detail: `the run is ${view.state}${reason}`, cause: error });
-  }
+/** The result of a run that ended before this worker could end it, where it was completed. */
+async function resultOf<T>(transport: Transport, runId: string, error: unknown): Promise<T> {
+  if (!(error instanceof RunFinished)) throw error;
+  const view = await transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
+  if (view.state === 'completed') return view.result as T;
+  if (view.state !== 'failed' && view.state !== 'cancelled') throw error;
+  const reason = view.reason ? `: ${view.reason}` : '';
+  throw new RunFinished({ ...error.problem, detail: `the run is ${view.state}${reason}`, cause: error });
 }

@@ -16,13 +16,9 @@ import type { KindOf, Workflow } from './workflow.js';
 const STOPPED_BY: { readonly [S in api.ActivityName]?: Stop['type'] } = { pruned: 'PRUNE', cancelled: 'STOP' };
 
 /** A question to a person. */
-export interface Question {
+export interface Question extends Pick<api.QuestionBody, 'reason' | 'context' | 'answerForm' | 'deadlineMs'> {
   /** Names the place in the code. The same key is the same question, however often the code runs. */
   readonly key: string;
-  /** What is asked. */
-  readonly reason: string;
-  /** What one needs to know to decide. */
-  readonly context?: string;
   readonly choices?: readonly ChoiceOption[];
   readonly confirmations?: readonly {
     readonly id: string;
@@ -32,20 +28,12 @@ export interface Question {
     /** What a refusal leads to. */
     readonly impactIfNo?: string;
   }[];
-  /** What an answer is: people are offered what fits, and nothing else is taken. Without it, an answer may be anything. */
-  readonly answerForm?: api.AnswerFormName;
   /** Data that people see beside the question. */
   readonly fields?: JsonObject;
-  /** How long there is to answer. */
-  readonly deadlineMs?: number;
 }
 
 /** What an agent does, as people see it. */
-export interface AgentReport {
-  readonly status?: api.AgentStatusName;
-  readonly step?: number;
-  readonly tokens?: number;
-}
+export interface AgentReport extends Partial<Pick<api.AgentBody, 'status' | 'step' | 'tokens'>> {}
 
 /**
  * An agent of a run. Each call that has a key names a place in the code: it asks and does things once, however often the code runs
@@ -65,7 +53,7 @@ export class Agent<W extends Workflow = Workflow> {
     readonly kind: KindOf<W>,
     private readonly halting: Halting,
   ) {
-    this.context = { ...run, halting };
+    this.context = { ...run, agentId: id, halting };
     this.signal = halting.signal;
     this.immediate = halting.immediate;
   }
@@ -78,21 +66,16 @@ export class Agent<W extends Workflow = Workflow> {
     return this.halting.boundary(() => this.asked(question));
   }
 
-  private async asked(question: Question): Promise<Decided<W>> {
-    const { key, reason, context, choices, confirmations, answerForm, fields, deadlineMs } = question;
+  private async asked({ key, choices, confirmations, ...question }: Question): Promise<Decided<W>> {
     const body = {
+      ...question,
       agentId: this.id,
       kind: this.kind,
-      reason,
-      context,
       choices: choices?.map(choiceOf),
       confirmations: confirmations?.map(confirmation),
-      answerForm,
-      fields,
-      deadlineMs,
     } satisfies api.QuestionBody;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
-    return decidedOf(this.context, await untilOver(this.context, asked, deadlineMs)) as Decided<W>;
+    return decidedOf(this.context, await untilOver(this.context, asked, question.deadlineMs)) as Decided<W>;
   }
 
   /** Withdraws a question that need not be answered any more. */
@@ -109,7 +92,7 @@ export class Agent<W extends Workflow = Workflow> {
     return this.halting.boundary(() => {
       const { effects, busy } = this.context;
       const place = JSON.stringify([key, options.arguments]);
-      const doing = effects.get(place) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
+      const doing = effects.get(place) ?? busy.during(() => perform(this.context, checked(key), work, options));
       effects.set(place, doing);
       doing.catch(() => effects.delete(place));
       return doing as Promise<T>;

@@ -30,15 +30,12 @@ const MOST_WORDS = 500;
 
 /** Does something once, whatever crashes, and gives what JSON keeps of its result. */
 export async function perform<T>(
-  context: AgentContext,
-  agentId: string,
+  { agentId, owned, halting }: AgentContext,
   key: string,
   work: (effect: Effect) => T | Promise<T>,
-  options: EffectOptions<T>,
+  { repeatable = false, lookup, arguments: given }: EffectOptions<T>,
 ): Promise<T> {
-  const { owned, halting } = context;
   const below = path`/effects/${key}`;
-  const { repeatable = false, lookup, arguments: given } = options;
   // The attempt tells this call, whose first answer may get lost, from that of a worker that died. No stop may cut it off: the effect
   // would be begun, and nothing would know that it never happened.
   const body = { agentId, repeatable, attempt: randomId(), arguments: given } satisfies api.EffectBody;

@@ -99,41 +99,34 @@ function isOfWorker(error: unknown): boolean {
 }
 
 async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
-  const body = { agentId: concernsAgentAlone(stop) ? stop.agentId : undefined } satisfies api.StoppedBody;
   if (!concernsAgentAlone(stop)) {
     // The server carries the stop out in an epoch of its own, and later where it died over it.
     const isStopped = ({ state }: WorkView): boolean => ['stopping', 'paused', 'cancelled'].includes(state);
-    return settle(owned, isStopped, () => owned.write('POST', '/stopped', { body }));
+    return settle(owned, owned.write('POST', '/stopped', { body: {} satisfies api.StoppedBody }), isStopped);
   }
   // The code did not go on without that agent, so there is nothing left to do.
-  await owned.write('POST', '/stopped', { body });
+  await owned.write('POST', '/stopped', { body: { agentId: stop.agentId } satisfies api.StoppedBody });
   await end(owned, { state: 'cancelled', reason: `${stop.agentId} was stopped: ${stop.reason}` });
 }
 
-async function release(owned: OwnedRun, waiting: boolean): Promise<void> {
-  try {
-    await owned.write('DELETE', '/lease', { query: { waiting: waiting || undefined } satisfies InEpoch<api.ReleaseQuery> });
-  } catch (error) {
-    // Then there is nothing left to let go: the first answer got lost, or the lease ran out.
-    if (!isOver(error)) throw error;
-  }
-}
-
-function isOver(error: unknown): boolean {
-  return error instanceof LeaseLost || error instanceof RunFinished;
+function release(owned: OwnedRun, waiting: boolean): Promise<void> {
+  const query = { waiting: waiting || undefined } satisfies InEpoch<api.ReleaseQuery>;
+  // Where the lease is over there is nothing left to let go, whoever has the run now.
+  return settle(owned, owned.write('DELETE', '/lease', { query }));
 }
 
 function end(owned: OwnedRun, body: api.EndBody): Promise<void> {
   // In a later epoch, another worker ended it, perhaps with another result.
   const isEnded = (view: WorkView): boolean => view.state === body.state && view.epoch === owned.view.epoch;
-  return settle(owned, isEnded, () => owned.write('POST', '/end', { body }));
+  return settle(owned, owned.write('POST', '/end', { body }), isEnded);
 }
 
 /** Ends the lease by a request. Where its first answer got lost, the second one says that there is no lease any more. */
-async function settle(owned: OwnedRun, isSettled: (view: WorkView) => boolean, request: () => Promise<unknown>): Promise<void> {
+async function settle(owned: OwnedRun, request: Promise<unknown>, isSettled?: (view: WorkView) => boolean): Promise<void> {
   try {
-    await request();
+    await request;
   } catch (error) {
-    if (!isOver(error) || !isSettled(await owned.read<WorkView>(''))) throw error;
+    const isOver = error instanceof LeaseLost || error instanceof RunFinished;
+    if (!isOver || isSettled?.(await owned.read<WorkView>('')) === false) throw error;
   }
 }

@@ -52,10 +52,8 @@ export class Workflow<const K extends string = string, const R extends Routes = 
   ) {
     this.kinds = Object.entries<string | null>(definition.kinds);
     this.routes = new Map(Object.entries(definition.routes ?? {}).map(([field, route]) => [field, asRoute(route)]));
-    const first = this.kinds[0];
-    if (first === undefined) throw contradiction(name, [{ pointer: '/kinds', message: 'a workflow has at least one kind' }]);
-    this.rootKind = first[0] as K;
     this.check();
+    this.rootKind = this.kinds[0]?.[0] as K;
   }
 
   /** The body that registers it. */
@@ -86,12 +84,14 @@ export class Workflow<const K extends string = string, const R extends Routes = 
     const errors: Misfit[] = names
       .filter((name, index) => names.indexOf(name) !== index)
       .map((name) => ({ pointer: '/routes', message: `two routes are called ${name}` }));
+    if (this.kinds.length === 0) errors.push({ pointer: '/kinds', message: 'a workflow has at least one kind' });
     for (const [kind, field] of this.kinds) {
       const pointer = `/kinds/${kind}`;
       if (field === null && names.includes(kind)) errors.push({ pointer, message: 'a route has its name: let its answers go there' });
       if (field !== null && !this.routes.has(field)) errors.push({ pointer, message: `there is no route ${field}` });
     }
-    if (errors.length > 0) throw contradiction(this.name, errors);
+    const detail = `the workflow ${this.name} contradicts itself`;
+    if (errors.length > 0) throw new Invalid({ code: 'invalid-workflow', detail, errors });
   }
 }
 
@@ -101,10 +101,6 @@ function asRoute(route: Schema | Route): Route {
 
 function pascal(field: string): string {
   return field.replace(/(?:^|[_-])(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function contradiction(name: string, errors: readonly Misfit[]): Invalid {
-  return new Invalid({ code: 'invalid-workflow', detail: `the workflow ${name} contradicts itself`, errors });
 }
 
 /** The names of the kinds of a workflow. */
