@@ -8,7 +8,7 @@ import { Feed, type FeedOptions } from './feed.js';
 import type { AgentFilter, InterruptFilter, Keyed, RunFilter, Seen, Target } from './orders.js';
 import type { CancelOptions, DecisionOptions, InterruptRequestOptions, ResumeOptions, StopOptions } from './orders.js';
 import { pages } from './pages.js';
-import type { AgentTree, AgentView, Confirmation, DecisionName, DecisionRecord, EventState, Interrupt } from './views.js';
+import type { AgentTree, AgentView, DecisionName, DecisionRecord, EventState, Interrupt } from './views.js';
 import type { MessageView, RunView, SentMessage, WhoAmI } from './views.js';
 
 /**
@@ -79,7 +79,7 @@ export class Operator {
       rerouteToAgentType: options.rerouteTo,
       contextForDecision: options.context,
       choices: options.choices?.map(choiceOf),
-      confirmationItems: options.confirmations?.map(confirmation),
+      confirmationItems: options.confirmations,
       answerForm: options.answerForm,
     } satisfies api.InterruptRequestEvent;
     // An event has the names of its own form, which are not those of other bodies.
@@ -166,8 +166,4 @@ function ifMatch(seen: Seen): Headers {
 
 function keyHeader(key: string | undefined): Headers {
   return key === undefined ? {} : { 'idempotency-key': key };
-}
-
-function confirmation({ id, prompt, defaultValue, impactIfNo }: Confirmation): api.EventConfirmation {
-  return { id, prompt, defaultValue, impactIfNo };
 }

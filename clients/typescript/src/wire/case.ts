@@ -1,5 +1,5 @@
 import { isObject } from '../json.js';
-import { OPAQUE } from './api.js';
+import { OPAQUE, OPAQUE_IN_BODIES } from './api.js';
 
 /** Renames the members of a response: `run_id` becomes `runId`. */
 export function camelize(value: unknown): unknown {
@@ -8,7 +8,7 @@ export function camelize(value: unknown): unknown {
 
 /** Renames the members of a body: `threadId` becomes `thread_id`. */
 export function snakify(value: unknown): unknown {
-  return rename(value, toSnake, (key) => OPAQUE.has(toSnake(key)));
+  return rename(value, toSnake, (key) => OPAQUE_IN_BODIES.has(toSnake(key)));
 }
 
 function rename(value: unknown, to: (key: string) => string, isOpaque: (key: string) => boolean): unknown {

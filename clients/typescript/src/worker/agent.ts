@@ -20,14 +20,7 @@ export interface Question extends Pick<api.QuestionBody, 'reason' | 'context' | 
   /** Names the place in the code. The same key is the same question, however often the code runs. */
   readonly key: string;
   readonly choices?: readonly ChoiceOption[];
-  readonly confirmations?: readonly {
-    readonly id: string;
-    readonly prompt: string;
-    /** What is suggested to the person. */
-    readonly default?: boolean;
-    /** What a refusal leads to. */
-    readonly impactIfNo?: string;
-  }[];
+  readonly confirmations?: readonly api.ConfirmationBody[];
   /** Data that people see beside the question. */
   readonly fields?: JsonObject;
 }
@@ -66,14 +59,9 @@ export class Agent<W extends Workflow = Workflow> {
     return this.halting.boundary(() => this.asked(question));
   }
 
-  private async asked({ key, choices, confirmations, ...question }: Question): Promise<Decided<W>> {
-    const body = {
-      ...question,
-      agentId: this.id,
-      kind: this.kind,
-      choices: choices?.map(choiceOf),
-      confirmations: confirmations?.map(confirmation),
-    } satisfies api.QuestionBody;
+  private async asked({ key, choices, ...question }: Question): Promise<Decided<W>> {
+    const { id: agentId, kind } = this;
+    const body = { ...question, agentId, kind, choices: choices?.map(choiceOf) } satisfies api.QuestionBody;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
     return decidedOf(this.context, await untilOver(this.context, asked, question.deadlineMs)) as Decided<W>;
   }
@@ -178,11 +166,6 @@ export class Agent<W extends Workflow = Workflow> {
     const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body });
     return told.agents[0]?.status;
   }
-}
-
-function confirmation({ id, prompt, default: assumed, impactIfNo }: NonNullable<Question['confirmations']>[number]): api.ConfirmationBody {
-  // In answers these are the names of users, so the transport does not rename what is below.
-  return { id, prompt, default: assumed, impact_if_no: impactIfNo };
 }
 
 function questionPath(key: string): string {
