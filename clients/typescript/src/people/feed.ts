@@ -62,7 +62,7 @@ export class Feed implements AsyncIterable<FeedEvent> {
     };
     try {
       // Events that come before the first connection breaks must not be missed, even if there was none yet.
-      this.position ??= await this.now();
+      this.position ??= (await this.transport.body<api.WhoAmI>({ method: 'GET', path: '/v1/whoami', signal })).seq;
       for (;;) {
         let atLeast = 0;
         try {
@@ -76,11 +76,6 @@ export class Feed implements AsyncIterable<FeedEvent> {
     } catch (error) {
       if (!signal?.aborted) throw error;
     }
-  }
-
-  private async now(): Promise<string> {
-    const call = { method: 'GET', path: '/v1/whoami', signal: this.options.signal } as const;
-    return (await this.transport.body<api.WhoAmI>(call)).seq;
   }
 
   /** Reads one connection to its end. A server that restarts ends it; `over` says that the run has ended and all of it was read. */

@@ -4,7 +4,6 @@ import { Agent } from './agent.js';
 import type { RunContext } from './context.js';
 import { Cancelled } from './halt.js';
 import type { Halting } from './halting.js';
-import type { OwnedRun } from './owned-run.js';
 import type { Checkpoint, Signals, WorkView } from './views.js';
 import type { KindOf, Workflow } from './workflow.js';
 
@@ -28,14 +27,12 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
   readonly immediate: AbortSignal;
   /** The first agent, of the first kind of the workflow. It is there from the beginning. */
   readonly root: Agent<W>;
-  private readonly owned: OwnedRun;
   private readonly agents = new Map<string, Agent<W>>();
 
   constructor(
     private readonly context: RunContext,
     workflow: W,
   ) {
-    this.owned = context.owned;
     const { view, halting } = context.owned;
     this.view = view;
     this.id = view.runId;
@@ -51,11 +48,11 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
    * whenever the code runs.
    */
   agent(kind: KindOf<W>, name: string = slug(kind), above: Agent<W> = this.root): Promise<Agent<W>> {
-    return this.owned.halting.boundary(async () => {
+    return this.context.owned.halting.boundary(async () => {
       const id = `${above.id}/${name}`;
       const known = this.agents.get(id);
       if (known !== undefined) return known;
-      const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.owned.halting);
+      const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.context.owned.halting);
       await agent.start();
       return agent;
     });
@@ -63,7 +60,7 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
 
   /** What has come and is not dealt with: stops, requests to interrupt, messages, decisions. */
   async signals(): Promise<Signals> {
-    const signals = await this.owned.signals();
+    const signals = await this.context.owned.signals();
     this.context.watch.take(signals);
     return signals;
   }
@@ -75,15 +72,15 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
 
   /** Keeps a state, as JSON. People see it in the history of the run. */
   checkpoint(state: unknown, reason?: string): Promise<void> {
-    return this.owned.halting.boundary(() =>
-      this.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies api.StateBody }),
+    return this.context.owned.halting.boundary(() =>
+      this.context.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies api.StateBody }),
     );
   }
 
   /** The state that was kept last, also by an earlier worker; `null` before the first one. */
   async lastCheckpoint<S = unknown>(): Promise<Checkpoint<S> | null> {
     try {
-      return await this.owned.read<Checkpoint<S>>('/checkpoints/last');
+      return await this.context.owned.read<Checkpoint<S>>('/checkpoints/last');
     } catch (error) {
       if (error instanceof NotFound) return null;
       throw error;

@@ -51,7 +51,7 @@ export class Workflow<const K extends string = string, const R extends Routes = 
     definition: Definition<K, R>,
   ) {
     this.kinds = Object.entries<string | null>(definition.kinds);
-    this.routes = new Map(Object.entries(definition.routes ?? {}).map(([field, route]) => [field, asRoute(route)]));
+    this.routes = new Map(Object.entries(definition.routes ?? {}).map(([field, it]) => [field, 'schema' in it ? (it as Route) : { schema: it }]));
     this.check();
     this.rootKind = this.kinds[0]?.[0] as K;
   }
@@ -93,10 +93,6 @@ export class Workflow<const K extends string = string, const R extends Routes = 
     const detail = `the workflow ${this.name} contradicts itself`;
     if (errors.length > 0) throw new Invalid({ code: 'invalid-workflow', detail, errors });
   }
-}
-
-function asRoute(route: Schema | Route): Route {
-  return 'schema' in route ? (route as Route) : { schema: route };
 }
 
 function pascal(field: string): string {
