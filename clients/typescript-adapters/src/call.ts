@@ -100,8 +100,8 @@ export class Call {
       throw error instanceof RouterError ? this.halt(error) : error;
     });
     this.answers += 1;
-    const id = ambiguousId(answer);
-    return id === undefined ? answer : this.halt(ambiguous(id));
+    const conflict = ambiguity(answer);
+    return conflict === undefined ? answer : this.halt(conflict);
   }
 
   private async execute(name: string, input: unknown, toolCallId: string, execute: () => unknown): Promise<unknown> {
@@ -151,25 +151,24 @@ export class Call {
   }
 }
 
-/** The id by which an answer of a model calls two things. */
-function ambiguousId(answer: unknown): string | undefined {
-  const parts = Array.isArray(answer) ? answer : (answer as { readonly content: readonly unknown[] }).content;
+/** A part of a model's answer, as far as it matters here. */
+type Part = { readonly type: string; readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
+
+/** A model chooses the ids of its calls. A decision about one of them must not be taken for that about another one. */
+function ambiguity(answer: unknown): IdempotencyConflict | undefined {
+  const parts = (Array.isArray(answer) ? answer : (answer as { readonly content: unknown }).content) as readonly Part[];
   const calls = new Map<string, string>();
-  for (const part of parts as readonly { readonly type: string; readonly toolCallId: string; readonly toolName: string; readonly input: unknown }[]) {
-    if (part.type !== 'tool-call') continue;
-    const { toolCallId, toolName, input } = part;
+  for (const { type, toolCallId, toolName, input } of parts) {
+    if (type !== 'tool-call') continue;
     const called = JSON.stringify([toolName, input]);
-    if ((calls.get(toolCallId) ?? called) !== called) return toolCallId;
+    if ((calls.get(toolCallId) ?? called) !== called) {
+      const detail = `the model calls two things by the id ${toolCallId}, so nothing of its answer is asked about or executed`;
+      const hint = 'use a provider that gives each call of an answer an id of its own';
+      return new IdempotencyConflict({ code: 'idempotency-conflict', detail, hint });
+    }
     calls.set(toolCallId, called);
   }
   return undefined;
-}
-
-/** A model chooses the ids of its calls. A decision about one of them must not be taken for that about another one. */
-function ambiguous(toolCallId: string): IdempotencyConflict {
-  const detail = `the model calls two things by the id ${toolCallId}, so nothing of its answer is asked about or executed`;
-  const hint = 'use a provider that gives each call of an answer an id of its own';
-  return new IdempotencyConflict({ code: 'idempotency-conflict', detail, hint });
 }
 
 /** The tool calls with the input that people gave instead of the model's: the SDK executes what its messages say. */

@@ -2,7 +2,7 @@ import * as sdk from 'ai';
 import { addLanguageModelUsage } from 'ai/internal';
 import { RouterError } from 'interrupt-router';
 import type { Request, Verdict } from './approval.js';
-import type { Generation } from './call.js';
+import type { Generation, Settings } from './call.js';
 import { resolved } from './model.js';
 
 export type StreamResult = sdk.StreamTextResult<any, any, any>;
@@ -15,9 +15,7 @@ type Call = PartOf<'tool-call'>;
 export type WholeCallCallbacks = Readonly<Record<'onStepEnd' | 'onEnd' | 'onAbort', ((event: any) => unknown) | undefined>>;
 
 /** What the result needs to know of the settings. */
-export interface JoinedSettings {
-  readonly model: sdk.LanguageModel;
-  readonly tools?: sdk.ToolSet;
+export interface JoinedSettings extends Pick<Settings, 'model' | 'tools'> {
   readonly output?: unknown;
   readonly runtimeContext?: unknown;
   readonly toolsContext?: unknown;

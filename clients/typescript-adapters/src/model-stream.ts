@@ -1,5 +1,5 @@
 import type { wrapLanguageModel } from 'ai';
-import { asJson } from './as-json.js';
+import { asJson, revived } from './as-json.js';
 
 export type Streamed = Awaited<ReturnType<ReturnType<typeof wrapLanguageModel>['doStream']>>;
 type Part = Streamed['stream'] extends ReadableStream<infer P> ? P : never;
@@ -37,7 +37,7 @@ export function durableStream(doStream: () => PromiseLike<Streamed>, asked: unkn
     const pass = async (): Promise<void> => {
       const parts = (await keep(call, asked)) as Part[];
       begin({ stream: readable });
-      for (const part of parts.slice(passed)) await out.write(revived(part));
+      for (const part of parts.slice(passed)) await out.write(part.type === 'response-metadata' ? revived(part) : part);
       await out.close();
     };
     pass().catch((error) => {
@@ -58,9 +58,4 @@ function add(parts: Part[], part: Part): void {
 
 function isPiece(part: Part): part is Extract<Part, { delta: string }> {
   return 'delta' in part && part.providerMetadata === undefined;
-}
-
-function revived(part: Part): Part {
-  if (part.type !== 'response-metadata' || part.timestamp === undefined) return part;
-  return { ...part, timestamp: new Date(part.timestamp) };
 }

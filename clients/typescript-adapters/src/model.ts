@@ -1,5 +1,5 @@
 import { type LanguageModel, type LanguageModelMiddleware, gateway, wrapLanguageModel } from 'ai';
-import { asJson } from './as-json.js';
+import { asJson, revived } from './as-json.js';
 import { type Keep, durableStream } from './model-stream.js';
 
 type Params = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]['params'];
@@ -9,7 +9,10 @@ type Answer = Awaited<ReturnType<ReturnType<typeof wrapLanguageModel>['doGenerat
 export function durableModel(model: LanguageModel, keep: Keep): LanguageModel {
   const middleware: LanguageModelMiddleware = {
     specificationVersion: 'v4',
-    wrapGenerate: async ({ doGenerate, params }) => revived((await keep(async () => kept(await doGenerate()), content(params))) as Answer),
+    wrapGenerate: async ({ doGenerate, params }) => {
+      const answer = (await keep(async () => kept(await doGenerate()), content(params))) as Answer;
+      return answer.response === undefined ? answer : { ...answer, response: revived(answer.response) };
+    },
     wrapStream: ({ doStream, params }) => durableStream(doStream, content(params), keep),
   };
   return wrapLanguageModel({ model: resolved(model), middleware });
@@ -30,10 +33,4 @@ export function resolved(model: LanguageModel): Exclude<LanguageModel, string> {
 function kept({ request: _, response = {}, ...answer }: Answer): unknown {
   const { headers: _headers, body: _body, ...metadata } = response;
   return asJson({ ...answer, response: metadata });
-}
-
-function revived(answer: Answer): Answer {
-  const { response } = answer;
-  if (response?.timestamp === undefined) return answer;
-  return { ...answer, response: { ...response, timestamp: new Date(response.timestamp) } };
 }

@@ -39,9 +39,11 @@ export class RouterError extends Error {
   readonly status: number | undefined;
   /** The whole problem document, with the members that only this problem has. */
   readonly problem: Problem;
+  /** How long the server asked to wait before the next try. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(failure: Failure) {
-    const { cause, retryAfterMs: _, ...problem } = failure;
+    const { cause, retryAfterMs, ...problem } = failure;
     super(message(problem), cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.code = problem.code;
@@ -50,6 +52,7 @@ export class RouterError extends Error {
     this.errors = problem.errors ?? [];
     this.status = problem.status;
     this.problem = problem;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -108,15 +111,7 @@ export class AnswerRejected extends Invalid {
 }
 
 /** An error that goes away by itself: the client tries again until its patience ends. */
-export class Transient extends RouterError {
-  /** How long the server asked to wait before the next try. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(failure: Failure) {
-    super(failure);
-    this.retryAfterMs = failure.retryAfterMs;
-  }
-}
+export class Transient extends RouterError {}
 /** Too many requests. */
 export class RateLimited extends Transient {}
 /** The server cannot be reached, is restarting, or did not answer in time. */

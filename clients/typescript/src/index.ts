@@ -10,20 +10,8 @@ export type { Routed } from './worker/routed.js';
 export type { Handler } from './worker/execution.js';
 export type { WorkOptions } from './worker/work.js';
 export { Cancelled, EffectUnkept, EffectUnknown, Parked, Released, Stopped, Unfilled } from './worker/halt.js';
-export type {
-  ChatMessage,
-  Checkpoint,
-  Decision,
-  Dialect,
-  FillTask,
-  InterruptRequest,
-  Message,
-  Model,
-  NarrowedSchema,
-  Signals,
-  Stop,
-  WorkView,
-} from './worker/views.js';
+export type { ChatMessage, Dialect, FillTask, Model, NarrowedSchema } from './worker/views.js';
+export type { Checkpoint, Decision, InterruptRequest, Message, Signals, Stop, WorkView } from './worker/views.js';
 export { Operator } from './people/operator.js';
 export type * from './people/orders.js';
 export type { Feed, FeedEvent, FeedOptions } from './people/feed.js';

@@ -1,3 +1,6 @@
+import type { ChildProcessWithoutNullStreams as Child } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { RouterError } from './errors.js';
 import { Operator } from './people/operator.js';
 import { Backoff } from './wire/backoff.js';
@@ -10,25 +13,6 @@ export interface LocalOptions {
   readonly binary?: string;
   /** The file that keeps everything: that of `irq` where it is absent. */
   readonly store?: string;
-}
-
-/** What of Node is used here. */
-interface Child {
-  readonly stdin: Pipe & { end(): void };
-  readonly stdout: Pipe;
-  readonly stderr: Pipe;
-  once(event: 'close' | 'error', listener: (error?: Error) => void): void;
-  readonly pid: number;
-  unref(): void;
-}
-interface Pipe {
-  on(event: 'data' | 'end', listener: (part: Uint8Array) => void): void;
-  unref(): void;
-}
-interface Node {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  kill(pid: number, signal: string): void;
-  getBuiltinModule(name: string): { spawn(program: string, args: readonly string[], options: object): Child };
 }
 
 /**
@@ -55,15 +39,12 @@ export class LocalServer {
   private ended: Promise<string> = Promise.resolve('');
   private isClosing = false;
 
-  private constructor(
-    private readonly node: Node,
-    private readonly options: LocalOptions,
-  ) {}
+  private constructor(private readonly options: LocalOptions) {}
 
   static async start(options: LocalOptions): Promise<LocalServer> {
-    const { process } = globalThis as { process?: Partial<Node> };
-    if (process?.getBuiltinModule === undefined) throw failed('only Node 20.16 or newer can start a server', '');
-    const server = new LocalServer(process as Node, options);
+    // A browser has no process.
+    if (globalThis.process?.getBuiltinModule === undefined) throw failed('only Node 20.16 or newer can start a server', '');
+    const server = new LocalServer(options);
     await server.begin('127.0.0.1:0');
     void server.supervise();
     return server;
@@ -84,26 +65,26 @@ export class LocalServer {
     this.isClosing = true;
     this.guard?.stdin.end();
     // The guard leads a group of its own, so this reaches the server, too.
-    const hurry = setTimeout(() => this.guard && this.node.kill(-this.guard.pid, 'SIGKILL'), ENDS_WITHIN_MS);
+    const hurry = setTimeout(() => this.guard?.pid && process.kill(-this.guard.pid, 'SIGKILL'), ENDS_WITHIN_MS);
     await this.ended;
     clearTimeout(hurry);
   }
 
   /** A token that holds for half of its life at least. Only its digest outlives this process. */
   private token(...whose: string[]): Token {
-    let known: Promise<string> | undefined;
+    let known: Promise<string>;
     let until = 0;
     return () => {
-      if (known !== undefined && performance.now() < until) return known;
+      if (performance.now() < until) return known;
       until = performance.now() + TOKEN_LIFETIME_S * 500;
       known = this.created(whose);
-      known.catch(() => (known = undefined));
+      known.catch(() => (until = 0));
       return known;
     };
   }
 
   private async created(whose: readonly string[]): Promise<string> {
-    const child = this.spawn(this.binary, ['token', 'create', ...whose, '--lifetime', `${TOKEN_LIFETIME_S}s`, '--json', ...this.store]);
+    const child = this.spawn(this.irq('token', 'create', ...whose, '--lifetime', `${TOKEN_LIFETIME_S}s`, '--json'));
     const [told, errors] = [said(child.stdout), said(child.stderr)];
     await over(child);
     try {
@@ -114,10 +95,10 @@ export class LocalServer {
   }
 
   private async begin(listen: string): Promise<void> {
-    const serve = [this.binary, 'serve', '--listen', listen, '--drain-timeout', '2s', ...this.store];
+    const serve = this.irq('serve', '--listen', listen, '--drain-timeout', '2s');
     // Ctrl+C on the terminal is for this process, which ends the server when it is done with it.
-    const guard = this.spawn('/bin/sh', ['-c', GUARD, 'sh', ...serve], { detached: true });
-    for (const it of [guard, guard.stdin, guard.stdout, guard.stderr]) it.unref();
+    const guard = this.spawn(['/bin/sh', '-c', GUARD, 'sh', ...serve], { detached: true });
+    for (const it of [guard, ...(guard.stdio as unknown as Socket[])]) it?.unref();
     this.guard = guard;
     const [told, errors] = [said(guard.stdout), said(guard.stderr)];
     this.ended = over(guard).then(errors);
@@ -143,26 +124,23 @@ export class LocalServer {
     }
   }
 
-  private get binary(): string {
-    return this.options.binary ?? this.node.env['IRQ_BINARY'] ?? 'irq';
+  /** A command of `irq`, on this store. */
+  private irq(...command: string[]): string[] {
+    const { binary = process.env['IRQ_BINARY'] ?? 'irq', store } = this.options;
+    return [binary, ...command, ...(store === undefined ? [] : ['--store', store])];
   }
 
-  private get store(): readonly string[] {
-    return this.options.store === undefined ? [] : ['--store', this.options.store];
-  }
-
-  private spawn(program: string, args: readonly string[], options: object = {}): Child {
+  private spawn([program = '', ...args]: readonly string[], options: object = {}): Child {
     // Nothing that would send `irq` to another server.
-    const { IRQ_SERVER: _server, IRQ_TOKEN: _token, IRQ_TOKEN_FILE: _file, ...env } = this.node.env;
-    return this.node.getBuiltinModule('node:child_process').spawn(program, args, { ...options, env, stdio: 'pipe' });
+    const { IRQ_SERVER: _server, IRQ_TOKEN: _token, IRQ_TOKEN_FILE: _file, ...env } = process.env;
+    return process.getBuiltinModule('node:child_process').spawn(program, args, { ...options, env, stdio: 'pipe' });
   }
 }
 
 /** What a pipe has said so far. */
-function said(pipe: Pipe): () => string {
-  const decoder = new TextDecoder();
+function said(pipe: Readable): () => string {
   let text = '';
-  pipe.on('data', (part) => (text = (text + decoder.decode(part, { stream: true })).slice(-8_000)));
+  pipe.setEncoding('utf8').on('data', (part: string) => (text = (text + part).slice(-8_000)));
   return () => text;
 }
 

@@ -2,12 +2,12 @@ import { RunFinished } from './errors.js';
 import { type LocalOptions, LocalServer } from './local.js';
 import { acquire } from './worker/acquire.js';
 import { type Handler, execute } from './worker/execution.js';
-import type { WorkView } from './worker/views.js';
-import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
-import { type WorkOptions, work } from './worker/work.js';
 import { untilProcessEnds } from './worker/process-end.js';
+import type { Bench } from './worker/taking.js';
+import type { WorkView } from './worker/views.js';
+import { type WorkOptions, work } from './worker/work.js';
+import type { Workflow } from './worker/workflow.js';
 import type * as api from './wire/api.js';
-import type { Body } from './wire/form.js';
 import { path } from './wire/path.js';
 import { randomId } from './wire/random-id.js';
 import { type Settings, effective } from './wire/settings.js';
@@ -37,11 +37,8 @@ export interface RunOrder<I> {
 
 /** A server, as workers use it: it registers workflows and owns runs. The token has the role `worker`. */
 export class Router {
-  private readonly label: string;
-  private readonly leaseMs: number;
-  private readonly labels: readonly string[];
   private readonly transports = new Map<string, Transport>();
-  private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
+  private readonly registered = new WeakMap<Workflow, Promise<api.RegisteredView>>();
 
   constructor(
     private readonly options: RouterOptions = {},
@@ -49,9 +46,6 @@ export class Router {
     readonly server?: LocalServer,
   ) {
     if (server === undefined) effective(options);
-    this.label = options.worker ?? 'worker';
-    this.leaseMs = options.leaseMs ?? 30_000;
-    this.labels = options.labels ?? [];
   }
 
   /**
@@ -70,30 +64,18 @@ export class Router {
    * and `RunFinished` where it failed or was cancelled before.
    */
   run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
-    return untilProcessEnds(order.signal, (signal) => this.runUntil(workflow, order, signal, handler));
-  }
-
-  private async runUntil<W extends Workflow, I, T>(
-    workflow: W,
-    { alias, input, needs = [] }: RunOrder<I>,
-    signal: AbortSignal | undefined,
-    handler: Handler<W, I, T>,
-  ): Promise<T> {
-    await this.register(workflow);
-    const { leaseMs, labels } = this;
-    const transport = this.transport(workflow);
-    const created = await transport.body<WorkView>({
-      method: 'POST',
-      path: path`/v1/workflows/${workflow.name}/runs`,
-      body: { input, threadId: alias, needs: [...needs] } satisfies Body<api.NewWorkBody>,
-      signal,
+    return untilProcessEnds(order.signal, async (signal) => {
+      const bench = await this.bench(workflow);
+      const { alias: threadId, input, needs = [] } = order;
+      const body = { input, threadId, needs: [...needs] } satisfies api.NewWorkBody;
+      const created = { method: 'POST', path: path`/v1/workflows/${workflow.name}/runs`, body, signal } as const;
+      const { runId } = await bench.transport.body<WorkView>(created);
+      try {
+        return await execute(bench, await acquire(bench, runId, signal), handler, signal);
+      } catch (error) {
+        return resultOf<T>(bench.transport, runId, error);
+      }
     });
-    try {
-      const view = await acquire(transport, created.runId, { worker: this.name(), labels, leaseMs, signal });
-      return await execute(transport, workflow, view, { leaseMs, signal }, handler);
-    } catch (error) {
-      return this.resultOf<T>(transport, created.runId, error);
-    }
   }
 
   /**
@@ -101,18 +83,16 @@ export class Router {
    * process is told to end. A run that a person resumes or whose worker died is one of them.
    */
   async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {
-    await this.register(workflow);
-    const { leaseMs, labels } = this;
-    const bench = { transport: this.transport(workflow), workflow, worker: this.name(), labels, leaseMs };
+    const bench = await this.bench(workflow);
     await untilProcessEnds(options.signal, (signal) => work(bench, handler, options, signal));
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */
-  register(workflow: Workflow): Promise<RegisteredWorkflow> {
+  register(workflow: Workflow): Promise<api.RegisteredView> {
     const known = this.registered.get(workflow);
     if (known !== undefined) return known;
     const call = { method: 'PUT', path: path`/v1/workflows/${workflow.name}`, body: workflow.registration } as const;
-    const registering = this.transport(workflow).body<RegisteredWorkflow>(call);
+    const registering = this.transport(workflow).body<api.RegisteredView>(call);
     this.registered.set(workflow, registering);
     registering.catch(() => this.registered.delete(workflow));
     return registering;
@@ -130,17 +110,19 @@ export class Router {
   }
 
   /** A worker that no other one is taken for, in this process or another. */
-  private name(): string {
-    return `${this.label}-${randomId().slice(0, 8)}`;
+  private async bench<W extends Workflow>(workflow: W): Promise<Bench<W>> {
+    await this.register(workflow);
+    const { worker = 'worker', labels = [], leaseMs = 30_000 } = this.options;
+    return { transport: this.transport(workflow), workflow, worker: `${worker}-${randomId().slice(0, 8)}`, labels, leaseMs };
   }
+}
 
-  /** The result of a run that ended before this worker could end it, where it was completed. */
-  private async resultOf<T>(transport: Transport, runId: string, error: unknown): Promise<T> {
-    if (!(error instanceof RunFinished)) throw error;
-    const view = await transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
-    if (view.state === 'completed') return view.result as T;
-    if (view.state !== 'failed' && view.state !== 'cancelled') throw error;
-    const reason = view.reason ? `: ${view.reason}` : '';
-    throw new RunFinished({ ...error.problem, detail: `the run is ${view.state}${reason}`, cause: error });
-  }
+/** The result of a run that ended before this worker could end it, where it was completed. */
+async function resultOf<T>(transport: Transport, runId: string, error: unknown): Promise<T> {
+  if (!(error instanceof RunFinished)) throw error;
+  const view = await transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
+  if (view.state === 'completed') return view.result as T;
+  if (view.state !== 'failed' && view.state !== 'cancelled') throw error;
+  const reason = view.reason ? `: ${view.reason}` : '';
+  throw new RunFinished({ ...error.problem, detail: `the run is ${view.state}${reason}`, cause: error });
 }

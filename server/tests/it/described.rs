@@ -6,7 +6,6 @@ use serde_json::json;
 
 use crate::house::{House, problem};
 use crate::scene::{open_question, running};
-use crate::socket::Socket;
 
 #[tokio::test]
 async fn a_version_that_has_to_be_named_is_said_to_be_required() {

@@ -3,7 +3,6 @@ import type { JsonObject } from '../json.js';
 import type * as api from '../wire/api.js';
 import { Backoff } from '../wire/backoff.js';
 import { Deadline } from '../wire/deadline.js';
-import type { Body } from '../wire/form.js';
 import { sleep } from '../wire/sleep.js';
 import { SseParser } from '../wire/sse.js';
 import type { Transport } from '../wire/transport.js';
@@ -21,13 +20,11 @@ export interface FeedEvent {
 }
 
 /** Which events to follow, and from where. */
-export interface FeedOptions {
+export interface FeedOptions extends Pick<api.FeedQuery, 'runId' | 'agentId'> {
   /** The id of the last event that was read; `'0'` begins with the oldest. From now on where it is absent. */
   readonly after?: string;
   /** Patterns of names: `['interrupt.*', 'run.completed']`. */
   readonly topics?: readonly string[];
-  readonly runId?: string;
-  readonly agentId?: string;
   /** Ends the feed; iterating it then returns. */
   readonly signal?: AbortSignal;
 }
@@ -56,41 +53,38 @@ export class Feed implements AsyncIterable<FeedEvent> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<FeedEvent, void, undefined> {
     const { signal } = this.options;
+    const { patienceMs } = this.transport.settings;
     const backoff = new Backoff();
     let lastSuccess = performance.now();
+    const alive = (): void => {
+      backoff.reset();
+      lastSuccess = performance.now();
+    };
     try {
       // Events that come before the first connection breaks must not be missed, even if there was none yet.
-      this.position ??= await this.now();
+      this.position ??= (await this.transport.body<api.WhoAmI>({ method: 'GET', path: '/v1/whoami', signal })).seq;
       for (;;) {
+        let atLeast = 0;
         try {
-          const outcome = yield* this.connection(() => {
-            backoff.reset();
-            lastSuccess = performance.now();
-          });
-          if (outcome === 'over') return;
-          await sleep(backoff.next(), signal);
+          if ((yield* this.connection(alive)) === 'over') return;
         } catch (error) {
-          if (signal?.aborted || !this.isTemporary(error)) throw error;
-          if (performance.now() - lastSuccess > this.transport.settings.patienceMs) throw error;
-          await sleep(Math.max(backoff.next(), retryAfter(error)), signal);
+          if (!isTemporary(error) || performance.now() - lastSuccess > patienceMs) throw error;
+          if (error instanceof Transient) atLeast = error.retryAfterMs ?? 0;
         }
+        await sleep(Math.max(backoff.next(), atLeast), signal);
       }
     } catch (error) {
       if (!signal?.aborted) throw error;
     }
   }
 
-  private async now(): Promise<string> {
-    const call = { method: 'GET', path: '/v1/whoami', signal: this.options.signal } as const;
-    return (await this.transport.body<api.WhoAmI>(call)).seq;
-  }
-
   /** Reads one connection to its end. A server that restarts ends it; `over` says that the run has ended and all of it was read. */
   private async *connection(alive: () => void): AsyncGenerator<FeedEvent, 'over' | 'again', undefined> {
-    const deadline = new Deadline(this.transport.settings.timeoutMs, this.options.signal);
+    const { signal, topics, runId, agentId } = this.options;
+    const deadline = new Deadline(this.transport.settings.timeoutMs, signal);
     try {
-      const call = { method: 'GET', path: '/v1/events', query: this.query() } as const;
-      const response = await this.transport.open(call, deadline.signal);
+      const query = { topics: topics?.join(','), runId, agentId, afterSeq: this.position } satisfies api.FeedQuery;
+      const response = await this.transport.open({ method: 'GET', path: '/v1/events', query }, deadline.signal);
       if (response.status === 204 || response.body === null) return 'over';
       const parser = new SseParser();
       const reader = response.body.getReader();
@@ -110,18 +104,9 @@ export class Feed implements AsyncIterable<FeedEvent> {
       deadline.abort();
     }
   }
-
-  private query(): Body<api.FeedQuery> {
-    const { topics, runId, agentId } = this.options;
-    return { topics: topics?.join(','), runId, agentId, afterSeq: this.position };
-  }
-
-  /** What is no problem of the server is a connection that broke. */
-  private isTemporary(error: unknown): boolean {
-    return error instanceof Transient || !(error instanceof RouterError || error instanceof SyntaxError);
-  }
 }
 
-function retryAfter(error: unknown): number {
-  return error instanceof Transient ? (error.retryAfterMs ?? 0) : 0;
+/** What is no problem of the server is a connection that broke. */
+function isTemporary(error: unknown): boolean {
+  return error instanceof Transient || !(error instanceof RouterError || error instanceof SyntaxError);
 }

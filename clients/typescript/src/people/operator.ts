@@ -1,37 +1,15 @@
+import { choiceOf } from '../choice.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { randomId } from '../wire/random-id.js';
 import { type Settings, effective } from '../wire/settings.js';
 import { type Call, Transport } from '../wire/transport.js';
 import { Feed, type FeedOptions } from './feed.js';
-import type {
-  AgentFilter,
-  CancelOptions,
-  DecisionOptions,
-  InterruptFilter,
-  InterruptRequestOptions,
-  Keyed,
-  ResumeOptions,
-  RunFilter,
-  Seen,
-  StopOptions,
-  Target,
-} from './orders.js';
+import type { AgentFilter, InterruptFilter, Keyed, RunFilter, Seen, Target } from './orders.js';
+import type { CancelOptions, DecisionOptions, InterruptRequestOptions, ResumeOptions, StopOptions } from './orders.js';
 import { pages } from './pages.js';
-import type {
-  AgentTree,
-  AgentView,
-  Confirmation,
-  DecisionName,
-  DecisionRecord,
-  EventState,
-  Interrupt,
-  MessageView,
-  RunView,
-  SentMessage,
-  WhoAmI,
-} from './views.js';
+import type { AgentTree, AgentView, DecisionName, DecisionRecord, EventState, Interrupt } from './views.js';
+import type { MessageView, RunView, SentMessage, WhoAmI } from './views.js';
 
 /**
  * A server, as people use it: it answers, stops and redirects. The token has the role `reviewer` or `supervisor`. An agent is named by
@@ -51,8 +29,7 @@ export class Operator {
 
   /** Interrupts in the order of their admission; by default those that wait for a person. */
   interrupts(filter: InterruptFilter = {}): AsyncGenerator<Interrupt, void, undefined> {
-    const { status = 'open', runId, agentId, assignee } = filter;
-    const query = { status, runId, agentId, assignee } satisfies Body<api.InterruptsQuery>;
+    const query = { ...filter, status: filter.status ?? 'open' };
     return pages<api.InterruptPage, Interrupt>(this.transport, '/v1/interrupts', 'interrupts', query);
   }
 
@@ -63,7 +40,7 @@ export class Operator {
 
   /** Claims a question: other people cannot decide it for that time. */
   claim(seen: Seen, options: { readonly seconds?: number } = {}): Promise<Interrupt> {
-    const body = { ttlS: options.seconds } satisfies Body<api.ClaimBody>;
+    const body = { ttlS: options.seconds } satisfies api.ClaimBody;
     return this.write('PUT', path`/v1/interrupts/${seen.id}/claim`, body, ifMatch(seen));
   }
 
@@ -81,8 +58,8 @@ export class Operator {
     const payload = { selectedChoices, text, confirmations, editedRequest, ...options.payload };
     const isSaid = Object.values(payload).some((it) => it !== undefined);
     const { shownDigest } = seen;
-    const body = { decision, payload: isSaid ? payload : undefined, rerouteTo, message, remember, shownDigest } satisfies Body<api.DecisionBody>;
-    return this.write('POST', path`/v1/interrupts/${seen.id}/decisions`, body, { ...ifMatch(seen), ...keyHeader(options) });
+    const body = { decision, payload: isSaid ? payload : undefined, rerouteTo, message, remember, shownDigest } satisfies api.DecisionBody;
+    return this.write('POST', path`/v1/interrupts/${seen.id}/decisions`, body, { ...ifMatch(seen), ...keyHeader(options.key) });
   }
 
   /** Withdraws an interrupt that is not wanted any more. */
@@ -92,21 +69,19 @@ export class Operator {
 
   /** Asks a running agent to interrupt itself; the answer to its next question then goes to `rerouteTo`. */
   requestInterrupt(agent: Target, reason: string, options: InterruptRequestOptions = {}): Promise<EventState> {
-    const { rerouteTo, choices = [], confirmations = [], answerForm, context, eventId = randomId() } = options;
-    const { timestamp = new Date().toISOString() } = options;
     const event = {
-      eventId,
-      timestamp,
+      eventId: options.eventId ?? randomId(),
+      timestamp: options.timestamp ?? new Date().toISOString(),
       nodeId: agent.agentId,
       sourceAgentType: agent.agentType,
       interruptType: 'HUMAN_REVIEW',
       reason,
-      rerouteToAgentType: rerouteTo,
-      contextForDecision: context,
-      choices: choices.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
-      confirmationItems: confirmations.map(confirmation),
-      answerForm,
-    } satisfies Body<api.InterruptRequestEvent>;
+      rerouteToAgentType: options.rerouteTo,
+      contextForDecision: options.context,
+      choices: options.choices?.map(choiceOf),
+      confirmationItems: options.confirmations,
+      answerForm: options.answerForm,
+    } satisfies api.InterruptRequestEvent;
     // An event has the names of its own form, which are not those of other bodies.
     return this.transport.body({ method: 'POST', path: '/v1/interrupt-requests', rawBody: event });
   }
@@ -118,8 +93,7 @@ export class Operator {
 
   /** Runs in the order of their creation. */
   runs(filter: RunFilter = {}): AsyncGenerator<RunView, void, undefined> {
-    const query = { ...filter } satisfies Body<api.RunsQuery>;
-    return pages<api.RunPage, RunView>(this.transport, '/v1/runs', 'runs', query);
+    return pages<api.RunPage, RunView>(this.transport, '/v1/runs', 'runs', { ...filter });
   }
 
   /** A run, by its id or alias. */
@@ -134,8 +108,7 @@ export class Operator {
 
   /** Agents in the order in which they were started. */
   agents(filter: AgentFilter = {}): AsyncGenerator<AgentView, void, undefined> {
-    const query = { ...filter } satisfies Body<api.AgentsQuery>;
-    return pages<api.AgentPage, AgentView>(this.transport, '/v1/agents', 'agents', query);
+    return pages<api.AgentPage, AgentView>(this.transport, '/v1/agents', 'agents', { ...filter });
   }
 
   /** An agent, by its address. */
@@ -144,31 +117,26 @@ export class Operator {
   }
 
   /** Stops an agent. The stop is recorded when this returns, and carried out when the worker says so. */
-  stop(agent: string, options: StopOptions = {}): Promise<Interrupt> {
-    const { type = 'PAUSE', mode, scope, reason } = options;
-    const body = { type, mode, scope, reason } satisfies Body<api.InterruptBody>;
-    return this.write('POST', path`/v1/agents/${agent}/interrupts`, body, keyHeader(options));
+  stop(agent: string, { key, type = 'PAUSE', ...how }: StopOptions = {}): Promise<Interrupt> {
+    const body = { type, ...how } satisfies api.InterruptBody;
+    return this.write('POST', path`/v1/agents/${agent}/interrupts`, body, keyHeader(key));
   }
 
   /** Ends a run. The stop is recorded when this returns, and carried out when the worker says so. */
-  cancel(run: string, options: CancelOptions = {}): Promise<Interrupt> {
-    const { mode, reason } = options;
-    const body = { mode, reason } satisfies Body<api.CancelBody>;
-    return this.write('POST', path`/v1/runs/${run}/cancel`, body, keyHeader(options));
+  cancel(run: string, { key, ...body }: CancelOptions = {}): Promise<Interrupt> {
+    return this.write('POST', path`/v1/runs/${run}/cancel`, body, keyHeader(key));
   }
 
   /** Resumes a paused run, or begins another one from a checkpoint. Gives the id of the run that goes on. */
-  async resume(run: string, options: ResumeOptions = {}): Promise<string> {
-    const { input, checkpoint } = options;
-    const body = { input, checkpoint } satisfies Body<api.ResumeBody>;
-    const { runId } = await this.write<api.ResumedView>('POST', path`/v1/runs/${run}/resume`, body, keyHeader(options));
+  async resume(run: string, { key, ...body }: ResumeOptions = {}): Promise<string> {
+    const { runId } = await this.write<api.ResumedView>('POST', path`/v1/runs/${run}/resume`, body, keyHeader(key));
     return runId;
   }
 
   /** Writes to an agent, which reads it when its code asks for messages. */
-  send(agent: string, text: string, options: Keyed = {}): Promise<SentMessage> {
-    const body = { text } satisfies Body<api.MessageBody>;
-    return this.write('POST', path`/v1/agents/${agent}/messages`, body, keyHeader(options));
+  send(agent: string, text: string, { key }: Keyed = {}): Promise<SentMessage> {
+    const body = { text } satisfies api.MessageBody;
+    return this.write('POST', path`/v1/agents/${agent}/messages`, body, keyHeader(key));
   }
 
   /** The messages to an agent, in the order in which they were sent. */
@@ -196,15 +164,6 @@ function ifMatch(seen: Seen): Headers {
   return { 'if-match': `"${seen.version}"` };
 }
 
-function keyHeader({ key }: Keyed): Headers {
+function keyHeader(key: string | undefined): Headers {
   return key === undefined ? {} : { 'idempotency-key': key };
-}
-
-function confirmation({ id, prompt, defaultValue, impactIfNo }: Confirmation): Body<api.EventConfirmation> {
-  return { id, prompt, defaultValue, impactIfNo };
-}
-
-/** The choices of an event have all of their members. */
-function choice({ value, label = value, description = '' }: { value: string; label?: string; description?: string }): api.EventChoice {
-  return { value, label, description };
 }

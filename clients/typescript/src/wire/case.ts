@@ -1,26 +1,5 @@
 import { isObject } from '../json.js';
-
-/**
- * Members that hold the data of users, models or schemas. What is below them keeps its names.
- * The list uses the names of the wire.
- */
-const OPAQUE = new Set([
-  'answer',
-  'arguments',
-  'confirmations',
-  'data',
-  'entry',
-  'fields',
-  'input',
-  'metadata',
-  'options',
-  'payload',
-  'request',
-  'response_schema',
-  'result',
-  'schema',
-  'state',
-]);
+import { OPAQUE, OPAQUE_IN_BODIES } from './api.js';
 
 /** Renames the members of a response: `run_id` becomes `runId`. */
 export function camelize(value: unknown): unknown {
@@ -29,7 +8,7 @@ export function camelize(value: unknown): unknown {
 
 /** Renames the members of a body: `threadId` becomes `thread_id`. */
 export function snakify(value: unknown): unknown {
-  return rename(value, toSnake, (key) => OPAQUE.has(toSnake(key)));
+  return rename(value, toSnake, (key) => OPAQUE_IN_BODIES.has(toSnake(key)));
 }
 
 function rename(value: unknown, to: (key: string) => string, isOpaque: (key: string) => boolean): unknown {

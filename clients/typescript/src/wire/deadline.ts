@@ -1,25 +1,20 @@
+import { onAbort } from './on-abort.js';
+
 /**
  * A signal that fires when a time is over or when another signal fires. `AbortSignal.any` would do the same, but Node 20 keeps
  * everything that was ever derived from a signal that lives long, such as that of a run.
  */
 export class Deadline {
   private readonly controller = new AbortController();
+  readonly signal = this.controller.signal;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private readonly relay = (): void => this.controller.abort(this.parent?.reason);
+  private readonly forget: () => void;
   /** Whether the time ran out. */
   isOver = false;
 
-  constructor(
-    ms: number,
-    private readonly parent?: AbortSignal,
-  ) {
-    if (parent?.aborted) this.relay();
-    parent?.addEventListener('abort', this.relay, { once: true });
+  constructor(ms: number, parent?: AbortSignal) {
+    this.forget = onAbort(parent, () => this.controller.abort(parent?.reason));
     this.restart(ms);
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
   }
 
   /** Begins to count anew. */
@@ -39,6 +34,6 @@ export class Deadline {
 
   dispose(): void {
     clearTimeout(this.timer);
-    this.parent?.removeEventListener('abort', this.relay);
+    this.forget();
   }
 }

@@ -5,21 +5,16 @@ import { isObject } from '../json.js';
 export async function refusal(response: Response): Promise<RouterError> {
   const problem = problemIn(await response.text()) ?? unexplained(response);
   const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
-  return errorOf(response.status, {
-    ...problem,
-    ...(Number.isFinite(retryAfter) && { retryAfterMs: retryAfter * 1_000 }),
-  });
+  return errorOf(response.status, Number.isFinite(retryAfter) ? { ...problem, retryAfterMs: retryAfter * 1_000 } : problem);
 }
 
 function problemIn(text: string): Problem | undefined {
-  let body: unknown;
   try {
-    body = JSON.parse(text);
+    const body: unknown = JSON.parse(text);
+    return isObject(body) && typeof body['code'] === 'string' && typeof body['detail'] === 'string' ? (body as Problem) : undefined;
   } catch {
     return undefined;
   }
-  const isProblem = isObject(body) && typeof body['code'] === 'string' && typeof body['detail'] === 'string';
-  return isProblem ? (body as Problem) : undefined;
 }
 
 /** A proxy answers in its own form, and a redirect, which is not followed because it would get the token, has none. */

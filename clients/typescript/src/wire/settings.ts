@@ -23,38 +23,24 @@ export interface Settings {
 /** Settings with nothing left open. */
 export type Effective = Required<Settings>;
 
-const DEFAULTS = { timeoutMs: 10_000, patienceMs: 300_000 };
-
 export function effective(settings: Settings): Effective {
-  const server = settings.server ?? environment('IRQ_SERVER');
-  const token = settings.token ?? environment('IRQ_TOKEN');
-  if (!server) throw missing('server', 'IRQ_SERVER');
-  if (!token) throw missing('token', 'IRQ_TOKEN');
-  if (!/^https?:\/\/[^/]/.test(server)) throw unusable(server);
+  // A browser has none.
+  const { env } = globalThis.process ?? {};
+  const { server = env?.['IRQ_SERVER'], token = env?.['IRQ_TOKEN'], timeoutMs = 10_000, patienceMs = 300_000 } = settings;
+  if (!server) throw unusable('no server is given', 'pass { server }, or set IRQ_SERVER in Node');
+  if (!token) throw unusable('no token is given', 'pass { token }, or set IRQ_TOKEN in Node');
+  if (!/^https?:\/\/[^/]/.test(server)) throw unusable(`${server} is no address`, 'write it as http://127.0.0.1:7070');
   return {
     server: server.replace(/\/+$/, ''),
     token: typeof token === 'string' ? token.trim() : token,
-    timeoutMs: settings.timeoutMs ?? DEFAULTS.timeoutMs,
-    patienceMs: settings.patienceMs ?? DEFAULTS.patienceMs,
+    timeoutMs,
+    patienceMs,
     // A browser's fetch refuses to be called as a method of another object.
     fetch: settings.fetch ?? ((...request) => globalThis.fetch(...request)),
     onWait: settings.onWait ?? ((what) => console.warn(`interrupt-router: ${what}`)),
   };
 }
 
-function environment(name: string): string | undefined {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  return process?.env?.[name];
-}
-
-function missing(what: string, variable: string): RouterError {
-  return new RouterError({
-    code: 'not-configured',
-    detail: `no ${what} is given`,
-    hint: `pass { ${what} }, or set ${variable} in Node`,
-  });
-}
-
-function unusable(server: string): RouterError {
-  return new RouterError({ code: 'not-configured', detail: `${server} is no address`, hint: 'write it as http://127.0.0.1:7070' });
+function unusable(detail: string, hint: string): RouterError {
+  return new RouterError({ code: 'not-configured', detail, hint });
 }

@@ -122,10 +122,7 @@ function search(call: Call): string {
 
 /** Connections that are refused, reset, cut off within a body or silent: all of them may work the next time. */
 function unreachable(server: string, isLate: boolean, cause: unknown): Unavailable {
-  return new Unavailable({
-    code: isLate ? 'timed-out' : 'unreachable',
-    detail: isLate ? `${server} did not answer in time` : `${server} cannot be reached`,
-    hint: 'start it with `irq serve`, or check the address',
-    cause,
-  });
+  const hint = 'start it with `irq serve`, or check the address';
+  if (isLate) return new Unavailable({ code: 'timed-out', detail: `${server} did not answer in time`, hint, cause });
+  return new Unavailable({ code: 'unreachable', detail: `${server} cannot be reached`, hint, cause });
 }

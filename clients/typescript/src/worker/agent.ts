@@ -1,6 +1,6 @@
+import { type ChoiceOption, choiceOf } from '../choice.js';
 import type { JsonObject } from '../json.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
 import { type Decided, decidedOf } from './decided.js';
@@ -13,48 +13,30 @@ import { untilOver } from './waiting.js';
 import type { KindOf, Workflow } from './workflow.js';
 
 /** How agents stand that were stopped alone, and by what. */
-const STOPPED_BY: ReadonlyMap<string, Stop['type']> = new Map<string, Stop['type']>([
-  ['pruned', 'PRUNE'],
-  ['cancelled', 'STOP'],
-]);
+const STOPPED_BY: { readonly [S in api.ActivityName]?: Stop['type'] } = { pruned: 'PRUNE', cancelled: 'STOP' };
 
 /** A question to a person. */
-export interface Question {
+export interface Question extends Pick<api.QuestionBody, 'reason' | 'context' | 'answerForm' | 'deadlineMs'> {
   /** Names the place in the code. The same key is the same question, however often the code runs. */
   readonly key: string;
-  /** What is asked. */
-  readonly reason: string;
-  /** What one needs to know to decide. */
-  readonly context?: string;
-  readonly choices?: readonly (string | { readonly value: string; readonly label?: string; readonly description?: string })[];
-  readonly confirmations?: readonly {
-    readonly id: string;
-    readonly prompt: string;
-    /** What is suggested to the person. */
-    readonly default?: boolean;
-    /** What a refusal leads to. */
-    readonly impactIfNo?: string;
-  }[];
-  /** What an answer is: people are offered what fits, and nothing else is taken. Without it, an answer may be anything. */
-  readonly answerForm?: api.AnswerFormName;
+  readonly choices?: readonly ChoiceOption[];
+  readonly confirmations?: readonly api.ConfirmationBody[];
   /** Data that people see beside the question. */
   readonly fields?: JsonObject;
-  /** How long there is to answer. */
-  readonly deadlineMs?: number;
 }
 
 /** What an agent does, as people see it. */
-export interface AgentReport {
-  readonly status?: api.AgentStatusName;
-  readonly step?: number;
-  readonly tokens?: number;
-}
+export interface AgentReport extends Partial<Pick<api.AgentBody, 'status' | 'step' | 'tokens'>> {}
 
 /**
  * An agent of a run. Each call that has a key names a place in the code: it asks and does things once, however often the code runs
  * again after a crash. Each call throws `Stopped` where the agent or its run was told to stop.
  */
 export class Agent<W extends Workflow = Workflow> {
+  /** Fires when the agent is told to stop, or the run. */
+  readonly signal: AbortSignal;
+  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost. */
+  readonly immediate: AbortSignal;
   private readonly context: AgentContext;
 
   constructor(
@@ -62,19 +44,11 @@ export class Agent<W extends Workflow = Workflow> {
     /** Its id in the run: `root`, or below it `root/refunds`. */
     readonly id: string,
     readonly kind: KindOf<W>,
-    halting: Halting,
+    private readonly halting: Halting,
   ) {
-    this.context = { ...run, halting };
-  }
-
-  /** Fires when the agent is told to stop, or the run. */
-  get signal(): AbortSignal {
-    return this.context.halting.signal;
-  }
-
-  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost. */
-  get immediate(): AbortSignal {
-    return this.context.halting.immediate;
+    this.context = { ...run, agentId: id, halting };
+    this.signal = halting.signal;
+    this.immediate = halting.immediate;
   }
 
   /**
@@ -82,24 +56,14 @@ export class Agent<W extends Workflow = Workflow> {
    * anything is carried out.
    */
   ask(question: Question): Promise<Decided<W>> {
-    return this.boundary(() => this.asked(question));
+    return this.halting.boundary(() => this.asked(question));
   }
 
-  private async asked(question: Question): Promise<Decided<W>> {
-    const { key, reason, context, choices, confirmations, answerForm, fields, deadlineMs } = question;
-    const body = {
-      agentId: this.id,
-      kind: this.kind,
-      reason,
-      context,
-      choices: choices?.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
-      confirmations: confirmations?.map(confirmation),
-      answerForm,
-      fields,
-      deadlineMs,
-    } satisfies Body<api.QuestionBody>;
+  private async asked({ key, choices, ...question }: Question): Promise<Decided<W>> {
+    const { id: agentId, kind } = this;
+    const body = { ...question, agentId, kind, choices: choices?.map(choiceOf) } satisfies api.QuestionBody;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
-    return decidedOf(this.context, await untilOver(this.context, asked, deadlineMs)) as Decided<W>;
+    return decidedOf(this.context, await untilOver(this.context, asked, question.deadlineMs)) as Decided<W>;
   }
 
   /** Withdraws a question that need not be answered any more. */
@@ -113,10 +77,10 @@ export class Agent<W extends Workflow = Workflow> {
    * lets it end. Throws `EffectUnknown` where a worker began it and died, unless the options say what to do then.
    */
   effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
-    return this.boundary(() => {
+    return this.halting.boundary(() => {
       const { effects, busy } = this.context;
       const place = JSON.stringify([key, options.arguments]);
-      const doing = effects.get(place) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
+      const doing = effects.get(place) ?? busy.during(() => perform(this.context, checked(key), work, options));
       effects.set(place, doing);
       doing.catch(() => effects.delete(place));
       return doing as Promise<T>;
@@ -126,15 +90,15 @@ export class Agent<W extends Workflow = Workflow> {
   /** Tells people that the agent works; `Run.agent` does so. One that was stopped before, by itself, stays so, and its calls throw. */
   async start(): Promise<void> {
     const status = await this.tell({ status: 'running' });
-    const type = STOPPED_BY.get(status);
+    const type = status && STOPPED_BY[status];
     if (type === undefined) return;
     const stop = { interruptId: null, type, mode: 'immediate', scope: 'agent', agentId: this.id, reason: 'it was stopped before' } as const;
-    this.context.halting.halt(new Stopped(stop), true);
+    this.halting.halt(new Stopped(stop), true);
   }
 
   /** Tells people what the agent does. */
   report(report: AgentReport): Promise<void> {
-    return this.boundary(async () => void (await this.tell(report)));
+    return this.halting.boundary(async () => void (await this.tell(report)));
   }
 
   /** Tells people that the agent has done its work. That is true whether or not it was told to stop meanwhile. */
@@ -150,7 +114,7 @@ export class Agent<W extends Workflow = Workflow> {
     let result: T | undefined;
     try {
       result = await work();
-      if (!(this.isStoppedAlone && this.context.halting.isKnown)) {
+      if (!(this.isStoppedAlone && this.halting.isKnown)) {
         await this.finish();
         return result;
       }
@@ -158,7 +122,7 @@ export class Agent<W extends Workflow = Workflow> {
       if (!this.isStoppedAlone) throw error;
     }
     // Whatever it throws or gives once it has heard of the stop is of the stop.
-    await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
+    await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies api.StoppedBody });
     return undefined;
   }
 
@@ -167,30 +131,26 @@ export class Agent<W extends Workflow = Workflow> {
    * kept under it: code that runs again reads the same, so that none is lost with a worker that died after it had read.
    */
   messages(key?: string): Promise<readonly Message[]> {
-    return this.boundary(async () => {
+    return this.halting.boundary(async () => {
       const { owned } = this.context;
       if (key !== undefined) {
-        const body = { agentId: this.id } satisfies Body<api.ReadingBody>;
+        const body = { agentId: this.id } satisfies api.ReadingBody;
         return (await owned.write<api.ReadingView>('PUT', path`/readings/${checked(key)}`, { body })).messages;
       }
       const { messages } = await owned.signals();
       const own = messages.filter((it) => it.agentId === this.id);
       const positions = own.map((it) => it.position);
-      if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
+      if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies api.ReadBody });
       return own;
     });
   }
 
   /** A supervisor's request to interrupt itself, if there is one. The next question of this agent takes it. */
   interruptRequest(): Promise<InterruptRequest | null> {
-    return this.boundary(async () => {
+    return this.halting.boundary(async () => {
       const { asked } = await this.context.owned.signals();
       return asked.find((it) => it.agentId === this.id) ?? null;
     });
-  }
-
-  private boundary<T>(work: () => Promise<T>): Promise<T> {
-    return this.context.halting.boundary(work);
   }
 
   /** Whether it is told to stop while the run goes on. */
@@ -200,25 +160,13 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /** How the agent stands then: one that has ended stays so, while the code runs again. */
-  private async tell(report: AgentReport): Promise<string> {
+  private async tell(report: AgentReport): Promise<api.ActivityName | undefined> {
     const { status = 'running', step, tokens } = report;
-    const body = { agents: [{ agentId: this.id, kind: this.kind, status, step, tokens }] } satisfies Body<api.AgentsBody>;
+    const body = { agents: [{ agentId: this.id, kind: this.kind, status, step, tokens }] } satisfies api.AgentsBody;
     const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body });
-    return told.agents[0]?.status ?? '';
+    return told.agents[0]?.status;
   }
 }
-
-function choice({ value, label, description }: Exclude<Of<Question['choices']>, string>): Body<api.ChoiceBody> {
-  return { value, label, description };
-}
-
-function confirmation({ id, prompt, default: assumed, impactIfNo }: Of<Question['confirmations']>): Body<api.ConfirmationBody> {
-  // In answers these are the names of users, so the transport does not rename what is below.
-  return { id, prompt, default: assumed, impact_if_no: impactIfNo };
-}
-
-/** What a list has. */
-type Of<L> = L extends readonly (infer E)[] ? E : never;
 
 function questionPath(key: string): string {
   return path`/questions/${checked(key)}`;

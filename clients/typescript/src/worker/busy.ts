@@ -1,3 +1,6 @@
+import { onAbort } from '../wire/on-abort.js';
+import { sleep } from '../wire/sleep.js';
+
 /** How long work that was told to end at once may take to do so. */
 const GRACE_MS = 5_000;
 
@@ -17,16 +20,12 @@ export class Busy {
 
   /** Waits until nothing is under way; once `immediate` has fired, for a short time only. */
   async rest(immediate: AbortSignal): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let hurry = (): void => undefined;
-    const late = new Promise<void>((resolve) => (hurry = () => void (timer = setTimeout(resolve, GRACE_MS))));
-    if (immediate.aborted) hurry();
-    immediate.addEventListener('abort', hurry, { once: true });
-    const idle = async (): Promise<void> => {
-      while (this.isBusy) await Promise.allSettled(this.doing);
-    };
-    await Promise.race([idle(), late]);
-    immediate.removeEventListener('abort', hurry);
-    clearTimeout(timer);
+    const rested = new AbortController();
+    const late = new Promise((resolve) => onAbort(immediate, () => resolve(sleep(GRACE_MS, rested.signal))));
+    await Promise.race([this.idle(), late]).finally(() => rested.abort());
+  }
+
+  private async idle(): Promise<void> {
+    while (this.isBusy) await Promise.allSettled(this.doing);
   }
 }

@@ -19,5 +19,6 @@ export interface RunContext {
 
 /** What belongs to one agent, for the questions that it asks. */
 export interface AgentContext extends RunContext {
+  readonly agentId: string;
   readonly halting: Halting;
 }

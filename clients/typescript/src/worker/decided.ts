@@ -1,7 +1,7 @@
 import { RouterError } from '../errors.js';
 import type { AgentContext } from './context.js';
 import { Routed } from './routed.js';
-import { type Decision, type QuestionView, isDecided } from './views.js';
+import type { Decision, QuestionView } from './views.js';
 import type { RequestOf, RoutesOf, Workflow } from './workflow.js';
 
 /** Yes: do what was asked about. A person may have edited the request. */
@@ -12,16 +12,10 @@ export class Approved<Field extends string | null = string | null, Request = unk
 /** Neither yes nor no. Read the words, the choices and the confirmations: they may say no. */
 export class Answered<Field extends string | null = string | null, Request = unknown> extends Routed<Field, Request> {
   readonly decidedAs = 'answered';
-
   /** The values that are chosen. */
-  get choices(): readonly string[] {
-    return this.decision.choices;
-  }
-
+  readonly choices = this.decision.choices;
   /** What is confirmed, and what is refused. */
-  get confirmations(): Readonly<Record<string, boolean>> {
-    return this.decision.confirmations;
-  }
+  readonly confirmations = this.decision.confirmations;
 }
 
 /** It goes elsewhere than where the question came from. Do not do what was asked about. */
@@ -30,53 +24,34 @@ export class Rerouted<Field extends string | null = string | null, Request = unk
 }
 
 /** There is nothing to do and no route to take. */
-class Undone {
-  constructor(protected readonly question: QuestionView) {}
-
+interface Undone {
   /** The key of the question. */
-  get key(): string {
-    return this.question.key;
-  }
-
+  readonly key: string;
   /** The id by which people know the question. */
-  get interruptId(): string {
-    return this.question.interruptId;
-  }
+  readonly interruptId: string;
 }
 
 /** No: do nothing. The words say why, where there are some. */
-export class Declined extends Undone {
-  readonly decidedAs = 'declined';
-
+export interface Declined extends Undone {
+  readonly decidedAs: 'declined';
   /** What was decided, by whom. */
-  get decision(): Decision {
-    return this.question.decision as Decision;
-  }
-
+  readonly decision: Decision;
   /** Which no it is. */
-  get how(): 'reject' | 'ignore' | 'cancel' {
-    return this.decision.decision as 'reject' | 'ignore' | 'cancel';
-  }
-
+  readonly how: 'reject' | 'ignore' | 'cancel';
   /** The person's words. */
-  get text(): string | null {
-    return this.decision.text;
-  }
+  readonly text: string | null;
 }
 
 /** The time ran out: do nothing. */
-export class Expired extends Undone {
-  readonly decidedAs = 'expired';
-
+export interface Expired extends Undone {
+  readonly decidedAs: 'expired';
   /** What the deadline decided. */
-  get decision(): Decision | null {
-    return this.question.decision;
-  }
+  readonly decision: Decision | null;
 }
 
 /** The question was withdrawn: do nothing. */
-export class Withdrawn extends Undone {
-  readonly decidedAs = 'withdrawn';
+export interface Withdrawn extends Undone {
+  readonly decidedAs: 'withdrawn';
 }
 
 /** What became of a question. Look at `decidedAs` before anything is carried out: a route is there only after a decision that takes one. */
@@ -88,24 +63,21 @@ type OnRoute<R> = { [F in keyof R & string]: OnField<F, RequestOf<R[F]>> }[keyof
 
 /** What became of a question that is over. */
 export function decidedOf(context: AgentContext, question: QuestionView): Decided<any> {
-  switch (question.decidedAs) {
-    case 'declined':
-      return new Declined(question);
-    case 'expired':
-      return new Expired(question);
-    case 'withdrawn':
-      return new Withdrawn(question);
-  }
-  if (isDecided(question)) {
-    switch (question.decidedAs) {
+  const { key, interruptId, decidedAs, decision } = question;
+  if (decidedAs === 'withdrawn') return { decidedAs, key, interruptId };
+  if (decidedAs === 'expired') return { decidedAs, key, interruptId, decision };
+  if (decision !== null) {
+    switch (decidedAs) {
+      case 'declined':
+        return { decidedAs, key, interruptId, decision, how: decision.decision as Declined['how'], text: decision.text };
       case 'approved':
-        return new Approved<any, any>(context, question);
+        return new Approved<any, any>(context, question, decision);
       case 'answered':
-        return new Answered<any, any>(context, question);
+        return new Answered<any, any>(context, question, decision);
       case 'rerouted':
-        return new Rerouted<any, any>(context, question);
+        return new Rerouted<any, any>(context, question, decision);
     }
   }
-  const detail = `the server does not say what the decision of ${question.key} means (${String(question.decidedAs)})`;
+  const detail = `the server does not say what the decision of ${key} means (${decidedAs})`;
   throw new RouterError({ code: 'unknown-decision', detail, hint: 'use a server and a client of the same version' });
 }

@@ -1,12 +1,10 @@
 import { Invalid, RouterError } from '../errors.js';
 import { isObject, wholeJson } from '../json.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { randomId } from '../wire/random-id.js';
 import type { AgentContext } from './context.js';
 import { EffectUnkept, EffectUnknown } from './halt.js';
-import type { EffectView } from './views.js';
 
 /** An effect that is done now. */
 export interface Effect {
@@ -32,19 +30,16 @@ const MOST_WORDS = 500;
 
 /** Does something once, whatever crashes, and gives what JSON keeps of its result. */
 export async function perform<T>(
-  context: AgentContext,
-  agentId: string,
+  { agentId, owned, halting }: AgentContext,
   key: string,
   work: (effect: Effect) => T | Promise<T>,
-  options: EffectOptions<T>,
+  { repeatable = false, lookup, arguments: given }: EffectOptions<T>,
 ): Promise<T> {
-  const { owned, halting } = context;
   const below = path`/effects/${key}`;
-  const { repeatable = false, lookup, arguments: given } = options;
   // The attempt tells this call, whose first answer may get lost, from that of a worker that died. No stop may cut it off: the effect
   // would be begun, and nothing would know that it never happened.
-  const body = { agentId, repeatable, attempt: randomId(), arguments: given } satisfies Body<api.EffectBody>;
-  const begun = await owned.write<EffectView>('PUT', below, { body });
+  const body = { agentId, repeatable, attempt: randomId(), arguments: given } satisfies api.EffectBody;
+  const begun = await owned.write<api.EffectView>('PUT', below, { body });
   const { state } = begun;
   if (state === 'finished') return keptBefore(key, begun.result) as T;
   if (state === 'unknown' && lookup === undefined) throw new EffectUnknown(key);
@@ -52,7 +47,7 @@ export async function perform<T>(
   const found = state === 'unknown' ? await lookup?.(effect) : undefined;
   const result = found === undefined ? await work(effect) : found;
   // From here on it has happened, whatever its result is like.
-  const keep = (kept: unknown): Promise<unknown> => owned.write('PUT', `${below}/result`, { body: { result: kept } satisfies Body<api.ResultBody> });
+  const keep = (kept: unknown): Promise<unknown> => owned.write('PUT', `${below}/result`, { body: { result: kept } satisfies api.ResultBody });
   try {
     // The first caller gets what a later worker reads.
     const kept = wholeJson(result);

@@ -1,67 +1,56 @@
 import { Forbidden, Internal, Invalid, LeaseLost, RunFinished, Transient, Unauthenticated } from '../errors.js';
 import { throughJson } from '../json.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
-import type { Transport } from '../wire/transport.js';
+import { onAbort } from '../wire/on-abort.js';
 import { Busy } from './busy.js';
 import type { RunContext } from './context.js';
 import { Cancelled, Parked, Released, Stopped, concernsAgentAlone } from './halt.js';
 import type { Halting } from './halting.js';
-import { Lease } from './lease.js';
 import { type InEpoch, OwnedRun } from './owned-run.js';
 import { Run } from './run.js';
 import { SignalWatch } from './signal-watch.js';
-import { within } from './within.js';
+import type { Bench } from './taking.js';
 import type { WorkView } from './views.js';
+import { within } from './within.js';
 import type { Workflow } from './workflow.js';
 
 /** The code of an orchestrator. What it returns is the result of the run. */
 export type Handler<W extends Workflow, I, T> = (run: Run<W, I>) => Promise<T>;
-
-/** How to work on a run. */
-export interface ExecutionOptions {
-  readonly leaseMs: number;
-  /** Lets the run go at its next boundary. */
-  readonly signal?: AbortSignal | undefined;
-  /** How long a question may be open before the worker lets the run go. */
-  readonly parkAfterMs?: number | undefined;
-}
 
 type Outcome<T> = { readonly result: T } | { readonly error: unknown };
 
 /** The most of an error's words that a run keeps. */
 const MOST_REASON = 500;
 
-/** Works on a run that was taken, and ends it, lets it go, or says that it has stopped. */
+/**
+ * Works on a run that was taken, and ends it, lets it go, or says that it has stopped. Once the signal fires, and where a question is open
+ * for longer than `parkAfterMs`, it is let go at its next boundary.
+ */
 export async function execute<W extends Workflow, I, T>(
-  transport: Transport,
-  workflow: W,
+  { transport, workflow, leaseMs }: Bench<W>,
   view: WorkView,
-  options: ExecutionOptions,
   handler: Handler<W, I, T>,
+  signal: AbortSignal | undefined,
+  parkAfterMs = Infinity,
 ): Promise<T> {
   const owned = new OwnedRun(transport, view);
   const haltings: RunContext['haltings'] = new Map();
   const watch = new SignalWatch(owned, haltings);
-  const parkAfterMs = options.parkAfterMs ?? Infinity;
   const context = { owned, watch, haltings, effects: new Map(), busy: new Busy(), parkAfterMs };
-  const lease = new Lease(owned, options.leaseMs);
   const release = (): void => owned.halting.halt(new Released(), false);
-  if (options.signal?.aborted) release();
-  options.signal?.addEventListener('abort', release, { once: true });
-  lease.keep();
-  const following = watch.follow();
+  const forget = onAbort(signal, release);
+  const ended = new AbortController();
+  const meanwhile = [owned.keep(leaseMs, ended.signal), watch.follow(ended.signal)];
   try {
     const outcome = await outcomeOf(handler, new Run<W, I>(context, workflow), owned.halting);
     // An effect that other code of the run has begun ends, and no further one begins.
-    if ('error' in outcome) owned.halting.halt(new Released(), false);
+    if ('error' in outcome) release();
     await context.busy.rest(owned.halting.immediate);
     return await conclude(owned, outcome);
   } finally {
-    options.signal?.removeEventListener('abort', release);
-    lease.end();
-    watch.end();
-    await following;
+    forget();
+    ended.abort();
+    await Promise.all(meanwhile);
   }
 }
 
@@ -110,41 +99,34 @@ function isOfWorker(error: unknown): boolean {
 }
 
 async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
-  const body = { agentId: concernsAgentAlone(stop) ? stop.agentId : undefined } satisfies Body<api.StoppedBody>;
   if (!concernsAgentAlone(stop)) {
     // The server carries the stop out in an epoch of its own, and later where it died over it.
     const isStopped = ({ state }: WorkView): boolean => ['stopping', 'paused', 'cancelled'].includes(state);
-    return settle(owned, isStopped, () => owned.write('POST', '/stopped', { body }));
+    return settle(owned, owned.write('POST', '/stopped', { body: {} satisfies api.StoppedBody }), isStopped);
   }
   // The code did not go on without that agent, so there is nothing left to do.
-  await owned.write('POST', '/stopped', { body });
+  await owned.write('POST', '/stopped', { body: { agentId: stop.agentId } satisfies api.StoppedBody });
   await end(owned, { state: 'cancelled', reason: `${stop.agentId} was stopped: ${stop.reason}` });
 }
 
-async function release(owned: OwnedRun, waiting: boolean): Promise<void> {
-  try {
-    await owned.write('DELETE', '/lease', { query: { waiting: waiting || undefined } satisfies InEpoch<api.ReleaseQuery> });
-  } catch (error) {
-    // Then there is nothing left to let go: the first answer got lost, or the lease ran out.
-    if (!isOver(error)) throw error;
-  }
+function release(owned: OwnedRun, waiting: boolean): Promise<void> {
+  const query = { waiting: waiting || undefined } satisfies InEpoch<api.ReleaseQuery>;
+  // Where the lease is over there is nothing left to let go, whoever has the run now.
+  return settle(owned, owned.write('DELETE', '/lease', { query }));
 }
 
-function isOver(error: unknown): boolean {
-  return error instanceof LeaseLost || error instanceof RunFinished;
-}
-
-function end(owned: OwnedRun, body: Body<api.EndBody>): Promise<void> {
+function end(owned: OwnedRun, body: api.EndBody): Promise<void> {
   // In a later epoch, another worker ended it, perhaps with another result.
   const isEnded = (view: WorkView): boolean => view.state === body.state && view.epoch === owned.view.epoch;
-  return settle(owned, isEnded, () => owned.write('POST', '/end', { body }));
+  return settle(owned, owned.write('POST', '/end', { body }), isEnded);
 }
 
 /** Ends the lease by a request. Where its first answer got lost, the second one says that there is no lease any more. */
-async function settle(owned: OwnedRun, isSettled: (view: WorkView) => boolean, request: () => Promise<unknown>): Promise<void> {
+async function settle(owned: OwnedRun, request: Promise<unknown>, isSettled?: (view: WorkView) => boolean): Promise<void> {
   try {
-    await request();
+    await request;
   } catch (error) {
-    if (!isOver(error) || !isSettled(await owned.read<WorkView>(''))) throw error;
+    const isOver = error instanceof LeaseLost || error instanceof RunFinished;
+    if (!isOver || isSettled?.(await owned.read<WorkView>('')) === false) throw error;
   }
 }

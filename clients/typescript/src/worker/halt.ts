@@ -44,11 +44,9 @@ export class Cancelled extends RouterError {
  */
 export class EffectUnknown extends RouterError {
   constructor(readonly key: string) {
-    super({
-      code: 'effect-unknown',
-      detail: `whether the effect ${key} happened is unknown: the worker that began it died`,
-      hint: 'pass `lookup` to find out whether it happened, or `repeatable` where a second time does no harm',
-    });
+    const detail = `whether the effect ${key} happened is unknown: the worker that began it died`;
+    const hint = 'pass `lookup` to find out whether it happened, or `repeatable` where a second time does no harm';
+    super({ code: 'effect-unknown', detail, hint });
   }
 }
 
@@ -63,12 +61,9 @@ export class EffectUnkept extends RouterError {
     readonly what: string,
     cause?: unknown,
   ) {
-    super({
-      code: 'effect-unkept',
-      detail: `the effect ${key} has happened, but its result cannot be kept: ${what}`,
-      hint: 'return what JSON can hold: texts, finite numbers below 2^64, true, false, null, lists and objects of them',
-      cause,
-    });
+    const detail = `the effect ${key} has happened, but its result cannot be kept: ${what}`;
+    const hint = 'return what JSON can hold: texts, finite numbers below 2^64, true, false, null, lists and objects of them';
+    super({ code: 'effect-unkept', detail, hint, cause });
   }
 }
 

@@ -1,14 +1,14 @@
-import { LeaseLost } from '../errors.js';
+import { LeaseLost, Transient } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
-import type { OnWait } from '../wire/waiting.js';
+import { sleep } from '../wire/sleep.js';
 import type { Call, Query, Transport } from '../wire/transport.js';
+import type { OnWait } from '../wire/waiting.js';
 import { Halting } from './halting.js';
 import type { QuestionView, Signals, WorkView } from './views.js';
 
 /** A query of the owner, to which the epoch is added, and how long the server may wait. */
-export type InEpoch<Q> = Body<Omit<Q, 'epoch' | 'waitMs'>>;
+export type InEpoch<Q> = Omit<Q, 'epoch' | 'waitMs'>;
 
 /** What a request below a run consists of. */
 interface Part<Q = Query> {
@@ -53,6 +53,23 @@ export class OwnedRun {
   /** What came from outside; with `waitMs`, once there is something. */
   signals(part: Part<InEpoch<api.SignalsQuery>> = {}): Promise<Signals> {
     return this.owned<Signals>({ ...part, method: 'GET', path: `${this.base}/signals` });
+  }
+
+  /** Keeps it, by a request at each third of the lease, until a signal fires. */
+  keep(leaseMs: number, signal: AbortSignal): Promise<void> {
+    const body = { leaseMs } satisfies api.RenewBody;
+    return this.keepDoing(() => sleep(leaseMs / 3, signal).then(() => this.write('PUT', '/lease', { body, signal })), signal);
+  }
+
+  /** Does something again and again until a signal fires. While the server is away nothing is known; any other error ends the work. */
+  async keepDoing(step: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await step();
+      } catch (error) {
+        if (!signal.aborted && !(error instanceof Transient)) return this.halting.halt(error as Error, true);
+      }
+    }
   }
 
   private async owned<T>(call: Call): Promise<T> {

@@ -1,17 +1,20 @@
 import { AnswerRejected, Conflict } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext } from './context.js';
 import { Unfilled } from './halt.js';
 import { rejection, task } from './prompt.js';
-import type { DecidedQuestion, Decision, Dialect, Model, NarrowedSchema, QuestionView } from './views.js';
+import type { Decision, Dialect, Model, NarrowedSchema, QuestionView } from './views.js';
 import { untilOver } from './waiting.js';
 
 /** A decision that takes a route, and the one that it leaves. */
 export abstract class Routed<Field extends string | null = string | null, Request = unknown> {
-  /** What the person, the policy or a standing rule decided. */
-  readonly decision: Decision;
+  /** The key of the question. */
+  readonly key: string;
+  /** The id by which people know the question. */
+  readonly interruptId: string;
+  /** The person's words. */
+  readonly text: string | null;
   /** The field of the route. `null` where the answer only goes back to the agent: then the decision is all there is. */
   readonly field: Field;
   /** The name of the route, as people choose it. */
@@ -19,27 +22,16 @@ export abstract class Routed<Field extends string | null = string | null, Reques
 
   constructor(
     private readonly context: AgentContext,
-    private question: DecidedQuestion,
+    private question: QuestionView,
+    /** What the person, the policy or a standing rule decided. */
+    readonly decision: Decision,
   ) {
-    const { decision, route } = question;
-    this.decision = decision;
+    const { key, interruptId, route } = question;
+    this.key = key;
+    this.interruptId = interruptId;
+    this.text = decision.text;
     this.field = (route?.field ?? null) as Field;
     this.route = (route?.name ?? null) as Field extends string ? string : null;
-  }
-
-  /** The person's words. */
-  get text(): string | null {
-    return this.decision.text;
-  }
-
-  /** The key of the question. */
-  get key(): string {
-    return this.question.key;
-  }
-
-  /** The id by which people know the question. */
-  get interruptId(): string {
-    return this.question.interruptId;
   }
 
   /** The request, once a model or a person has filled it in; `null` before. */
@@ -49,7 +41,7 @@ export abstract class Routed<Field extends string | null = string | null, Reques
 
   /** The schema to hand to a model: it has one property, the field of the route. */
   schema(dialect: Dialect = 'json-schema'): Promise<NarrowedSchema> {
-    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect } satisfies Body<api.SchemaQuery> });
+    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect } satisfies api.SchemaQuery });
   }
 
   /**
@@ -58,7 +50,7 @@ export abstract class Routed<Field extends string | null = string | null, Reques
    */
   async submit(answer: unknown): Promise<Request | null> {
     const below = path`/questions/${this.key}/request`;
-    const question = await this.context.owned.write<QuestionView>('POST', below, { body: { answer } satisfies Body<api.AnswerBody> });
+    const question = await this.context.owned.write<QuestionView>('POST', below, { body: { answer } satisfies api.AnswerBody });
     return this.keep(question);
   }
 
@@ -101,7 +93,7 @@ export abstract class Routed<Field extends string | null = string | null, Reques
   }
 
   private keep(question: QuestionView): Request | null {
-    this.question = { ...question, decision: this.decision };
+    this.question = question;
     return this.request;
   }
 }

@@ -1,11 +1,9 @@
 import { NotFound } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { Agent } from './agent.js';
 import type { RunContext } from './context.js';
 import { Cancelled } from './halt.js';
 import type { Halting } from './halting.js';
-import type { OwnedRun } from './owned-run.js';
 import type { Checkpoint, Signals, WorkView } from './views.js';
 import type { KindOf, Workflow } from './workflow.js';
 
@@ -13,49 +11,36 @@ const ROOT = 'root';
 
 /** A run that this worker works on. */
 export class Run<W extends Workflow = Workflow, I = unknown> {
+  readonly id: string;
+  /** Your name for it, or its id. */
+  readonly alias: string;
+  /** What it works on. */
+  readonly input: I;
+  /** How it stood when this worker took it. */
+  readonly view: WorkView;
+  /**
+   * Fires as soon as the run is told to stop, or was lost to another worker. A graceful stop lets the current step end: what must not
+   * be cut off uses `immediate` instead.
+   */
+  readonly signal: AbortSignal;
+  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost to another worker. */
+  readonly immediate: AbortSignal;
   /** The first agent, of the first kind of the workflow. It is there from the beginning. */
   readonly root: Agent<W>;
-  private readonly owned: OwnedRun;
   private readonly agents = new Map<string, Agent<W>>();
 
   constructor(
     private readonly context: RunContext,
     workflow: W,
   ) {
-    this.owned = context.owned;
-    this.root = this.begin(ROOT, workflow.rootKind as KindOf<W>, this.owned.halting);
-  }
-
-  get id(): string {
-    return this.owned.view.runId;
-  }
-
-  /** Your name for it, or its id. */
-  get alias(): string {
-    return this.owned.view.threadId ?? this.id;
-  }
-
-  /** What it works on. */
-  get input(): I {
-    return this.owned.view.input as I;
-  }
-
-  /** How it stood when this worker took it. */
-  get view(): WorkView {
-    return this.owned.view;
-  }
-
-  /**
-   * Fires as soon as the run is told to stop, or was lost to another worker. A graceful stop lets the current step end: what must not
-   * be cut off uses `immediate` instead.
-   */
-  get signal(): AbortSignal {
-    return this.owned.halting.signal;
-  }
-
-  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost to another worker. */
-  get immediate(): AbortSignal {
-    return this.owned.halting.immediate;
+    const { view, halting } = context.owned;
+    this.view = view;
+    this.id = view.runId;
+    this.alias = view.threadId ?? view.runId;
+    this.input = view.input as I;
+    this.signal = halting.signal;
+    this.immediate = halting.immediate;
+    this.root = this.begin(ROOT, workflow.rootKind as KindOf<W>, halting);
   }
 
   /**
@@ -63,11 +48,11 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
    * whenever the code runs.
    */
   agent(kind: KindOf<W>, name: string = slug(kind), above: Agent<W> = this.root): Promise<Agent<W>> {
-    return this.owned.halting.boundary(async () => {
+    return this.context.owned.halting.boundary(async () => {
       const id = `${above.id}/${name}`;
       const known = this.agents.get(id);
       if (known !== undefined) return known;
-      const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.owned.halting);
+      const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.context.owned.halting);
       await agent.start();
       return agent;
     });
@@ -75,7 +60,7 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
 
   /** What has come and is not dealt with: stops, requests to interrupt, messages, decisions. */
   async signals(): Promise<Signals> {
-    const signals = await this.owned.signals();
+    const signals = await this.context.owned.signals();
     this.context.watch.take(signals);
     return signals;
   }
@@ -87,15 +72,15 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
 
   /** Keeps a state, as JSON. People see it in the history of the run. */
   checkpoint(state: unknown, reason?: string): Promise<void> {
-    return this.owned.halting.boundary(() =>
-      this.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies Body<api.StateBody> }),
+    return this.context.owned.halting.boundary(() =>
+      this.context.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies api.StateBody }),
     );
   }
 
   /** The state that was kept last, also by an earlier worker; `null` before the first one. */
   async lastCheckpoint<S = unknown>(): Promise<Checkpoint<S> | null> {
     try {
-      return await this.owned.read<Checkpoint<S>>('/checkpoints/last');
+      return await this.context.owned.read<Checkpoint<S>>('/checkpoints/last');
     } catch (error) {
       if (error instanceof NotFound) return null;
       throw error;

@@ -56,12 +56,6 @@ type ObjectOf<P, R> = Flat<
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-type Named<T> = T extends 'string'
-  ? string
-  : T extends 'integer' | 'number'
-    ? number
-    : T extends 'boolean'
-      ? boolean
-      : T extends 'null'
-        ? null
-        : unknown;
+type Named<T> = T extends keyof Names ? Names[T] : unknown;
+
+type Names = { string: string; integer: number; number: number; boolean: boolean; null: null };

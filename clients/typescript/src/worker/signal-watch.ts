@@ -1,4 +1,4 @@
-import { Transient } from '../errors.js';
+import { onAbort } from '../wire/on-abort.js';
 import { sleep } from '../wire/sleep.js';
 import { Stopped, concernsAgentAlone } from './halt.js';
 import type { Halting } from './halting.js';
@@ -9,7 +9,6 @@ const WAIT_MS = 25_000;
 
 /** Follows what comes from outside while a run is worked on: stops wake its work, decisions wake those who wait for them. */
 export class SignalWatch {
-  private readonly ending = new AbortController();
   /** Questions that have changed since the work looked at them. */
   private readonly fresh = new Set<string>();
   private readonly waiters = new Map<string, () => void>();
@@ -20,24 +19,15 @@ export class SignalWatch {
     private readonly agents: ReadonlyMap<string, Halting>,
   ) {}
 
-  /** Follows until `end`. */
-  async follow(): Promise<void> {
-    const { signal } = this.ending;
+  /** Follows until the signal fires. */
+  follow(signal: AbortSignal): Promise<void> {
     let after: number | undefined;
-    while (!signal.aborted) {
-      try {
-        const signals = await this.run.signals({ query: { after }, signal, ...(after !== undefined && { waitMs: WAIT_MS }) });
-        this.take(signals);
-        after = signals.cursor;
-      } catch (error) {
-        if (signal.aborted || error instanceof Transient) continue;
-        return this.run.halting.halt(error as Error, true);
-      }
-    }
-  }
-
-  end(): void {
-    this.ending.abort();
+    const look = async (): Promise<void> => {
+      const signals = await this.run.signals({ query: { after }, signal, ...(after !== undefined && { waitMs: WAIT_MS }) });
+      this.take(signals);
+      after = signals.cursor;
+    };
+    return this.run.keepDoing(look, signal);
   }
 
   /** Carries out what signals say. */
@@ -66,13 +56,13 @@ export class SignalWatch {
     const woken = new AbortController();
     const wake = (): void => woken.abort();
     this.waiters.set(key, wake);
-    signal.addEventListener('abort', wake, { once: true });
+    const forget = onAbort(signal, wake);
     try {
-      if (!signal.aborted && !this.fresh.has(key)) await sleep(ms, woken.signal).catch(() => undefined);
+      if (!this.fresh.has(key)) await sleep(ms, woken.signal).catch(() => undefined);
       signal.throwIfAborted();
       this.fresh.delete(key);
     } finally {
-      signal.removeEventListener('abort', wake);
+      forget();
       this.waiters.delete(key);
     }
   }

@@ -19,17 +19,12 @@ async function wait(context: AgentContext, question: QuestionView, deadlineMs: n
   let current = question;
   while (current.state === 'open') {
     const patience = parkAt - performance.now();
-    if (patience <= 0 && !context.busy.isBusy) throw parked(context, current.key);
+    // The whole run rests then, not only the agent that waits.
+    if (patience <= 0 && !context.busy.isBusy) context.owned.halting.halt(new Parked(current.key), false);
+    signal.throwIfAborted();
     const readAgain = patience > 0 ? Math.min(READ_AGAIN_MS, deadlineMs, patience) : READ_AGAIN_MS;
     await context.watch.decision(current.key, readAgain, signal);
     current = await context.owned.question(current.key, { signal });
   }
   return current;
-}
-
-/** The whole run rests, not only the agent that waits. */
-function parked(context: AgentContext, key: string): Parked {
-  const reason = new Parked(key);
-  context.owned.halting.halt(reason, false);
-  return reason;
 }

@@ -1,10 +1,9 @@
 import { LeaseLost, RunFinished, Transient } from '../errors.js';
+import { onAbort } from '../wire/on-abort.js';
 import { path } from '../wire/path.js';
-import type { Transport } from '../wire/transport.js';
-import { Ending } from './ending.js';
 import { type Handler, execute } from './execution.js';
 import { Parked, Released, Stopped } from './halt.js';
-import { take } from './taking.js';
+import { type Bench, take } from './taking.js';
 import type { WorkView } from './views.js';
 import type { Workflow } from './workflow.js';
 
@@ -30,49 +29,51 @@ export interface WorkOptions {
   readonly onFailure?: (error: unknown, run: WorkView) => void;
 }
 
-/** Who works, and where. */
-interface Bench<W extends Workflow> {
-  readonly transport: Transport;
-  readonly workflow: W;
-  readonly worker: string;
-  readonly labels: readonly string[];
-  readonly leaseMs: number;
-}
-
-/** Takes runs and works on them, as many at once as the options say. What stops one of them from taking runs stops all. */
-export async function work<W extends Workflow, I, T>(bench: Bench<W>, handler: Handler<W, I, T>, options: WorkOptions, signal: AbortSignal | undefined): Promise<void> {
-  const ending = new Ending();
-  const end = (): void => ending.begin();
-  if (signal?.aborted) end();
-  signal?.addEventListener('abort', end, { once: true });
-  const one = (): Promise<void> => takeRuns(bench, handler, options, ending).finally(end);
-  const outcomes = await Promise.allSettled(Array.from({ length: options.workers ?? WORKERS }, one));
-  signal?.removeEventListener('abort', end);
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-}
-
-async function takeRuns<W extends Workflow, I, T>(
+/** Takes runs one after the other, and works on as many at once as the options say, until the signal fires or no run can be taken. */
+export async function work<W extends Workflow, I, T>(
   bench: Bench<W>,
   handler: Handler<W, I, T>,
-  { parkAfterMs = PARK_AFTER_MS, onFailure }: WorkOptions,
-  ending: Ending,
+  { workers = WORKERS, parkAfterMs = PARK_AFTER_MS, onFailure }: WorkOptions,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { transport, workflow, leaseMs } = bench;
-  while (!ending.ofTaking.aborted) {
-    const view = await ending.after(next(bench, ending.ofTaking));
-    if (view === null) continue;
+  const taking = new AbortController();
+  const working = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const ended = new Promise((resolve) => onAbort(taking.signal, () => resolve(undefined)));
+  const workOn = async (view: WorkView): Promise<void> => {
     try {
-      await execute(transport, workflow, view, { leaseMs, signal: ending.ofWorking, parkAfterMs }, handler);
+      await execute(bench, view, handler, working.signal, parkAfterMs);
     } catch (error) {
       if (!isOrdinary(error)) onFailure?.(error, view);
     }
+  };
+  const forget = onAbort(signal, () => taking.abort());
+  try {
+    while (!taking.signal.aborted) {
+      const view = await next(bench, taking.signal);
+      if (view === null) continue;
+      const run = workOn(view);
+      underWay.add(run);
+      // What `onFailure` throws stays there, and ends the work.
+      run.then(
+        () => underWay.delete(run),
+        () => taking.abort(),
+      );
+      if (underWay.size >= workers) await Promise.race([ended, ...underWay]);
+    }
+  } finally {
+    forget();
+    // Only now that no run is taken any more: one that is let go before would be taken again.
+    working.abort();
+    await Promise.allSettled(underWay);
   }
+  await Promise.all(underWay);
 }
 
 /** The oldest run that can go on; `null` where there is none now. */
-async function next<W extends Workflow>({ transport, workflow, worker, labels, leaseMs }: Bench<W>, signal: AbortSignal): Promise<WorkView | null> {
+async function next(bench: Bench, signal: AbortSignal): Promise<WorkView | null> {
   try {
-    return await take<WorkView | null>(transport, path`/v1/workflows/${workflow.name}/leases`, { worker, labels, leaseMs, signal }, WAIT_MS);
+    return await take<WorkView | null>(bench, { path: path`/v1/workflows/${bench.workflow.name}/leases`, waitMs: WAIT_MS, signal });
   } catch (error) {
     // A worker outlives its server.
     if (signal.aborted || error instanceof Transient) return null;

@@ -1,6 +1,5 @@
 import { Invalid, type Misfit } from '../errors.js';
 import type * as api from '../wire/api.js';
-import type { Seen } from '../wire/form.js';
 import type { FromSchema, Schema } from './schema.js';
 
 /** A place where answers may go, where more than its request has to be said. */
@@ -28,9 +27,6 @@ export interface Definition<K extends string, R extends Routes> {
   readonly routes?: R;
 }
 
-/** A workflow as the server has registered it. */
-export interface RegisteredWorkflow extends Seen<api.RegisteredView, 'name' | 'version' | 'digest'> {}
-
 /**
  * The kinds of agents of an orchestrator, and where the answers to their questions may go.
  *
@@ -55,15 +51,13 @@ export class Workflow<const K extends string = string, const R extends Routes = 
     definition: Definition<K, R>,
   ) {
     this.kinds = Object.entries<string | null>(definition.kinds);
-    this.routes = new Map(Object.entries(definition.routes ?? {}).map(([field, route]) => [field, asRoute(route)]));
-    const first = this.kinds[0];
-    if (first === undefined) throw contradiction(name, [{ pointer: '/kinds', message: 'a workflow has at least one kind' }]);
-    this.rootKind = first[0] as K;
+    this.routes = new Map(Object.entries(definition.routes ?? {}).map(([field, it]) => [field, 'schema' in it ? (it as Route) : { schema: it }]));
     this.check();
+    this.rootKind = this.kinds[0]?.[0] as K;
   }
 
   /** The body that registers it. */
-  get registration(): Required<api.WorkflowBody> {
+  get registration(): { readonly kinds: readonly api.KindBody[]; readonly routes: readonly api.RouteBody[] } {
     return {
       kinds: this.kinds.map(([name, field]): api.KindBody => ({ name, origin: field === null ? name : this.routeName(field) })),
       routes: [...this.routes].map(([field, { request, description, schema }]): api.RouteBody => {
@@ -72,7 +66,7 @@ export class Workflow<const K extends string = string, const R extends Routes = 
           name: this.routeName(field),
           field,
           request: request ?? `${pascal(field)}Request`,
-          ...(typeof words === 'string' && ({ description: words } satisfies Partial<api.RouteBody>)),
+          ...(typeof words === 'string' && { description: words }),
           schema,
         };
       }),
@@ -90,25 +84,19 @@ export class Workflow<const K extends string = string, const R extends Routes = 
     const errors: Misfit[] = names
       .filter((name, index) => names.indexOf(name) !== index)
       .map((name) => ({ pointer: '/routes', message: `two routes are called ${name}` }));
+    if (this.kinds.length === 0) errors.push({ pointer: '/kinds', message: 'a workflow has at least one kind' });
     for (const [kind, field] of this.kinds) {
       const pointer = `/kinds/${kind}`;
       if (field === null && names.includes(kind)) errors.push({ pointer, message: 'a route has its name: let its answers go there' });
       if (field !== null && !this.routes.has(field)) errors.push({ pointer, message: `there is no route ${field}` });
     }
-    if (errors.length > 0) throw contradiction(this.name, errors);
+    const detail = `the workflow ${this.name} contradicts itself`;
+    if (errors.length > 0) throw new Invalid({ code: 'invalid-workflow', detail, errors });
   }
-}
-
-function asRoute(route: Schema | Route): Route {
-  return 'schema' in route ? (route as Route) : { schema: route };
 }
 
 function pascal(field: string): string {
   return field.replace(/(?:^|[_-])(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function contradiction(name: string, errors: readonly Misfit[]): Invalid {
-  return new Invalid({ code: 'invalid-workflow', detail: `the workflow ${name} contradicts itself`, errors });
 }
 
 /** The names of the kinds of a workflow. */
