@@ -111,7 +111,7 @@ pub struct QuestionStatus {
     pub rejected: u32,
     /// The question that asks a person for the request, if there is one.
     pub asked: Option<RequestQuestion>,
-    /// The interrupt of that question, where nobody gave the request: what became of it is what became of this one.
+    /// The interrupt of that question, if it ended without a request. Then this question has ended as that one did.
     pub(crate) without_request: Option<Box<Interrupt>>,
     /// What was asked, as its worker said it.
     pub(crate) content: Value,

@@ -239,7 +239,7 @@ pub fn name_of(answerer: Option<&Answerer>) -> Result<ActorName, KeepError> {
 }
 
 fn choosing<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Choosing, KeepError> {
-    let verdict = verdict(row, proposal);
+    let verdict = verdict(proposal);
     let target = if verdict == Verdict::Reroute {
         Some(RouteName::new(proposal.target.name())?)
     } else {
@@ -254,18 +254,10 @@ fn choosing<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Cho
 }
 
 /// The verdict that says what was answered. What may not be decided is refused, and never taken for anything else.
-fn verdict<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Verdict {
+fn verdict<R: AgentType>(proposal: &Proposal<R>) -> Verdict {
     let said = proposal.verdict;
-    if said.declines() {
-        return said;
-    }
-    if proposal.is_chosen {
+    if proposal.is_chosen && !said.declines() {
         return Verdict::Reroute;
-    }
-    // A pause has nothing to approve: it is resumed.
-    let is_pause = row.interrupt_type == InterruptType::Pause;
-    if is_pause && matches!(said, Verdict::Approve | Verdict::Edit) {
-        return Verdict::Resume;
     }
     said
 }

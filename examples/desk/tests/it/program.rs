@@ -371,8 +371,8 @@ fn a_ticket_goes_on_at_the_next_server_when_its_own_is_killed_and_is_paid_back_o
     assert_eq!(told.matches(PAID).count(), 1, "{told}");
 }
 
-/// What the server answers to somebody whom it does not know.
-fn read_unknown(address: &str, path: &str) -> String {
+/// What the server answers to a request without a token.
+fn read_without_token(address: &str, path: &str) -> String {
     let host = address.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
@@ -390,7 +390,7 @@ fn its_server_and_its_page_suggest_its_own_commands() {
         ("/v1/runs", "`desk token create`"),
         ("/", "<code>desk serve</code>"),
     ] {
-        let told = read_unknown(&server.address, path);
+        let told = read_without_token(&server.address, path);
         assert!(told.contains(suggested), "{told}");
         assert!(
             !told.contains("irq token") && !told.contains("irq serve"),
