@@ -16,7 +16,7 @@ use routing_core::RunId;
 use rusqlite::Connection;
 
 use super::open::{connect, make, start};
-use super::{SqliteStore, until_closed};
+use super::{SqliteStore, schema, until_closed};
 use crate::adapter::StoreSettings;
 use crate::relational::Relational as _;
 
@@ -136,7 +136,7 @@ async fn a_file_of_a_newer_program_is_refused_with_the_reason() {
     let refused = open(&path).await.map(drop);
     let newer = StoreError::Newer {
         found: 99,
-        known: 12,
+        known: schema::NEWEST,
     };
     assert_eq!(refused, Err(newer.clone()));
     assert!(newer.to_string().contains("newer program"));
@@ -153,7 +153,7 @@ async fn a_file_that_a_newer_program_has_changed_meanwhile_is_written_no_more() 
     let refused = store.create_run(new_run("{}")).await;
     let newer = StoreError::Newer {
         found: 99,
-        known: 12,
+        known: schema::NEWEST,
     };
     assert_eq!(refused, Err(RunError::Store(newer)));
     let count = number(&newer_program, "SELECT COUNT(*) FROM runs");

@@ -450,6 +450,13 @@ fn older(connection: &Connection) {
             &format!("ALTER TABLE {} DROP COLUMN seal", table.table),
         );
     }
+    told(connection, "DROP INDEX interrupts_waiting");
+    for column in ["priority", "assignee", "claimed_by", "claimed_until"] {
+        told(
+            connection,
+            &format!("ALTER TABLE interrupts DROP COLUMN {column}"),
+        );
+    }
     told(
         connection,
         "ALTER TABLE outbox DROP COLUMN seal; DROP TABLE purged; DROP TABLE store; DROP TABLE catalogues; \
