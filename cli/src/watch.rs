@@ -1,11 +1,10 @@
-//! `irq watch`: the agents, what waits for a person, and what happened, on a whole terminal.
+//! `irq watch`: the agents, and what waits for a person, on a whole terminal.
 //!
 //! [`state`] is a value: keys and news go in, actions come out. [`tasks`] carries actions out through the
 //! backend, [`draw`] puts the state on the screen. [`reading`] looks at the backend again and again
 //! beside them, so that a slow one never slows the keys; nothing that is shown is kept anywhere else.
 
 mod action;
-mod composing;
 mod continuation;
 mod draft;
 mod draw;
@@ -19,7 +18,6 @@ mod modal_key;
 mod output;
 mod overlay;
 mod picture;
-mod queue;
 mod reading;
 mod review;
 mod screen;
@@ -41,7 +39,6 @@ use tokio::sync::mpsc;
 
 use crate::arguments::{Global, StoreArguments, WatchArguments};
 use crate::backend::{self, Backend};
-use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
 use crate::terminal_events::TerminalEvents;
@@ -109,45 +106,6 @@ struct WatchTasks {
 }
 
 impl WatchTasks {
-    /// Does what the terminal can do, and begins the rest; returns whether the screens stay.
-    fn carry_out(&self, action: Action, terminal: &mut impl Write) -> io::Result<bool> {
-        match action {
-            Action::Quit => return Ok(false),
-            Action::Copy(text) => copy(terminal, &text)?,
-            Action::Open(path) => self.open(&path),
-            Action::Interrupt { .. }
-            | Action::Harden { .. }
-            | Action::Widen { .. }
-            | Action::RerouteAgent { .. }
-            | Action::Resume { .. }
-            | Action::Suggest { .. }
-            | Action::ApplyPlan { .. }
-            | Action::Withdraw { .. }
-            | Action::Stop { .. }
-            | Action::Decide { .. }
-            | Action::Claim { .. }
-            | Action::Send { .. }
-            | Action::TakeBack { .. }
-            | Action::Edit { .. } => self.begin(action),
-        }
-        Ok(true)
-    }
-
-    /// Opens a part of the server's page, if a server is watched.
-    fn open(&self, path: &str) {
-        let told = match self.backend.page() {
-            Some(page) => match open_in_browser(format!("{page}{path}")) {
-                Ok(()) => Done::Told(format!("Opened {page}{path}")),
-                Err(_none) => Done::Refused(format!("no browser; open {page}{path}")),
-            },
-            None => {
-                Done::Refused("no page: `irq serve` has one; watch it with --server".to_owned())
-            }
-        };
-        // No one waits for it if the screens were left.
-        let _ = self.done.send(told);
-    }
-
     /// Works on another backend from now on.
     fn turn_to(&mut self, backend: Arc<dyn Backend>) -> BackgroundReading {
         self.backend = backend;
@@ -262,10 +220,12 @@ impl Screens<'_> {
                     if let Some(action) = after_editing(state, edited) {
                         self.tasks.begin(action);
                     }
-                } else if !self.tasks.carry_out(action, &mut taken.beside())? {
+                } else if action == Action::Quit {
                     drop(taken);
                     self.see_through().await;
                     return Ok(Exit::Success);
+                } else {
+                    self.tasks.begin(action);
                 }
             }
             if self.tasks.under_way.get() == 0 && state.visit_is_over() {
@@ -371,12 +331,4 @@ fn notify(state: &mut ScreenState, terminal: &mut impl Write) -> io::Result<()> 
         terminal.write_all(b"\x07")?;
     }
     Ok(())
-}
-
-/// Puts a text on the clipboard by the terminal's own means (OSC 52).
-fn copy(terminal: &mut impl Write, text: &str) -> io::Result<()> {
-    crossterm::queue!(
-        terminal,
-        crossterm::clipboard::CopyToClipboard::to_clipboard_from(text)
-    )
 }

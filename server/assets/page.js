@@ -18,7 +18,6 @@
     i: () => go("/"),
     r: () => go("/runs"),
     g: () => go("/agents"),
-    d: () => go("/docs"),
     "?": () => go("/settings#keys"),
   };
   document.addEventListener("keydown", (event) => {

@@ -12,7 +12,6 @@ mod layout;
 mod matter;
 mod plan;
 mod quoted;
-mod reference;
 mod refusal;
 mod review;
 mod rules;
@@ -69,7 +68,6 @@ pub(crate) fn router() -> Router<App> {
         )
         .route("/agents", get(agents::show))
         .route("/agents/list", get(agents::list))
-        .route("/docs", get(reference::show))
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
         .route("/settings", get(settings::show))

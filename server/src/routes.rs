@@ -25,7 +25,6 @@ pub use asyncapi::asyncapi;
 
 pub(crate) use agents::{AgentQuery, find as find_agents};
 pub(crate) use claims::claim_or_release;
-pub(crate) use cloud_events::accepted_types;
 pub(crate) use decisions::digest;
 pub(crate) use history::{
     ABOUT, HistoryQuery, export as export_history, newest as newest_history, verified,
@@ -60,6 +59,7 @@ use crate::access::{
     takes_tickets,
 };
 use crate::app::App;
+use crate::feed::FrameType;
 use crate::page;
 use crate::problem::{Kind, Problem};
 use crate::wire::InboxName;
@@ -193,7 +193,8 @@ fn complete(api: &mut Value) {
     });
     api["servers"] =
         json!([{"url": "/", "description": "The server that this description comes from."}]);
-    bound_batches(api);
+    let socket = &mut api["paths"]["/v1/ws"]["get"]["description"];
+    *socket = format!("{}{}", socket.as_str().unwrap_or_default(), frames()).into();
     let schemas = api["components"]["schemas"].clone();
     let Some(paths) = api.get_mut("paths").and_then(Value::as_object_mut) else {
         return;
@@ -237,13 +238,13 @@ fn operation_id(method: &str, path: &str) -> String {
         .join("_")
 }
 
-/// Limits how many events a batch may have.
-fn bound_batches(api: &mut Value) {
-    let content = &mut api["paths"]["/v1/events"]["post"]["requestBody"];
-    content["required"] = true.into();
-    let batch = &mut content["content"]["application/cloudevents-batch+json"]["schema"];
-    batch["minItems"] = 1.into();
-    batch["maxItems"] = cloud_events::MOST.into();
+/// Names the frames that a socket takes: OpenAPI has no place for them.
+fn frames() -> String {
+    let frames = FrameType::ALL.map(|frame| format!("- `{}`: {}", frame.name(), frame.meaning()));
+    format!(
+        "\n\nA frame is an object with `type`, `id` where the reply shall repeat one, and `payload`. By `type`:\n\n{}",
+        frames.join("\n")
+    )
 }
 
 /// Describes each response, and the form of each parameter that has one.

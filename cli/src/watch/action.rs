@@ -1,7 +1,6 @@
 //! What the keys ask for.
 
 use interrupts::life::{Scope, Verdict};
-use interrupts::store::StoredMessage;
 use interrupts::{Digest, RouteName};
 use planning::PlanPreview;
 use routing_core::review::Answer;
@@ -24,6 +23,7 @@ pub(super) enum Action {
     Harden { interrupt: InterruptId },
     /// Continues a paused run, with new input if there is some.
     Resume {
+        run: RunId,
         interrupt: InterruptId,
         input: Option<String>,
     },
@@ -74,47 +74,10 @@ pub(super) enum Action {
         version: u64,
         take: bool,
     },
-    /// Sends a message to an agent.
-    Send {
-        run: RunId,
-        node: NodeId,
-        text: String,
-    },
-    /// Takes back messages that their agents have not read.
-    TakeBack { messages: Vec<StoredMessage> },
-    /// Puts a text on the clipboard of the terminal.
-    Copy(String),
-    /// Opens this part of the server's page in a browser.
-    Open(String),
     /// Opens an editor for the answer to a question.
     Edit { interrupt: InterruptId },
     /// Leaves.
     Quit,
-}
-
-impl Action {
-    /// The words written for an agent, if they are all that this would bring to it.
-    pub(super) fn words(&self) -> Option<&str> {
-        match self {
-            Self::Send { text, .. } => Some(text),
-            Self::Resume { input, .. } => input.as_deref(),
-            Self::Interrupt { .. }
-            | Self::Harden { .. }
-            | Self::Suggest { .. }
-            | Self::ApplyPlan { .. }
-            | Self::Widen { .. }
-            | Self::RerouteAgent { .. }
-            | Self::Withdraw { .. }
-            | Self::Stop { .. }
-            | Self::Decide { .. }
-            | Self::Claim { .. }
-            | Self::TakeBack { .. }
-            | Self::Copy(_)
-            | Self::Open(_)
-            | Self::Edit { .. }
-            | Self::Quit => None,
-        }
-    }
 }
 
 /// What became of an action.
@@ -131,16 +94,14 @@ pub(super) enum Done {
     },
     /// Nothing was proposed; why.
     NotProposed(String),
-    /// Messages were taken back; what they say, which were not, and why.
-    TakenBack {
-        text: String,
-        left: Vec<u64>,
-        refused: Option<String>,
-    },
     /// It was done; what to show.
     Told(String),
     /// It was refused; why, and what may help.
     Refused(String),
-    /// What was written for an agent was refused; why.
-    NotSent { words: String, why: String },
+    /// What was written for a run was refused; why.
+    NotSent {
+        run: RunId,
+        words: String,
+        why: String,
+    },
 }

@@ -3,10 +3,8 @@
 mod agents;
 mod fitting;
 mod help;
-mod history;
 mod inbox;
 mod overlay;
-mod queue;
 mod review;
 mod theme;
 
@@ -24,11 +22,9 @@ pub(super) use theme::Theme;
 
 /// Draws everything.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: Theme) {
-    let [head, body, waiting, composer, status] = Layout::vertical([
+    let [head, body, status] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(3),
-        Constraint::Length(queue::height(state)),
-        Constraint::Length(1),
         Constraint::Length(1),
     ])
     .areas(frame.area());
@@ -38,11 +34,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: Theme) {
         Screen::Run(run) => agents::draw_run(frame, body, state, run, look),
         Screen::Inbox => inbox::draw(frame, body, state, look),
         Screen::Review(id) => review::draw(frame, body, state, id, look),
-        Screen::History => history::draw(frame, body, state, look),
         Screen::Help => help::draw(frame, body, state, look),
     }
-    queue::draw(frame, waiting, state, look);
-    draw_composer(frame, composer, state, look);
     draw_status(frame, status, state, look);
     overlay::draw(frame, body, state, look);
 }
@@ -51,9 +44,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme
     // In a review digits choose, so they are not offered as keys to another screen.
     let digit = |digit: &str| match state.screen {
         Screen::Review(_) => String::new(),
-        Screen::Agents | Screen::Run(_) | Screen::Inbox | Screen::History | Screen::Help => {
-            format!("{digit} ")
-        }
+        Screen::Agents | Screen::Run(_) | Screen::Inbox | Screen::Help => format!("{digit} "),
     };
     let mut inbox = format!("{}Inbox", digit("2"));
     if state.waiting().number > 0 {
@@ -68,10 +59,6 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme
             inbox,
             matches!(state.screen, Screen::Inbox | Screen::Review(_)),
         ),
-        (
-            format!("{}History", digit("3")),
-            state.screen == Screen::History,
-        ),
         ("? Help".to_owned(), state.screen == Screen::Help),
     ];
     let mut spans = vec![Span::styled(" irq ", look.strong())];
@@ -80,49 +67,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme
         spans.push(Span::raw(" "));
         spans.push(Span::styled(format!(" {label} "), style));
     }
-    if !state.filter.is_empty() {
-        let filter = format!("  filter: {}", visible_line(&state.filter));
-        spans.push(Span::styled(filter, look.waiting()));
-    }
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
-}
-
-fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
-    let text = state.composer.value();
-    if !state.is_composing && text.is_empty() {
-        let hint = " Tab writes a message to the agent that is marked";
-        frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), area);
-        return;
-    }
-    let label = match state.addressee() {
-        Some((run, Some(node))) if state.is_composing && state.is_over(run, &node) => {
-            format!(" to {node}, which has ended › ")
-        }
-        Some((_run, Some(node))) => format!(" to {node} › "),
-        Some((_, None)) | None => " choose an agent › ".to_owned(),
-    };
-    let style = if state.is_composing {
-        look.plain()
-    } else {
-        look.faint()
-    };
-    let width = label.chars().count();
-    // Of a long message, the part around the cursor is shown.
-    let room = usize::from(area.width).saturating_sub(width + 1);
-    let scroll = state.composer.visual_scroll(room);
-    let part: String = text.chars().skip(scroll).take(room).collect();
-    let text = visible_line(&part);
-    if state.is_composing && state.overlay.is_none() {
-        let cursor = state.composer.visual_cursor().saturating_sub(scroll);
-        let column = u16::try_from(width + cursor).unwrap_or(u16::MAX);
-        let column = area.x.saturating_add(column);
-        frame.set_cursor_position((column.min(area.right().saturating_sub(1)), area.y));
-    }
-    let line = Line::from(vec![
-        Span::styled(label, look.active()),
-        Span::styled(text, style),
-    ]);
-    frame.render_widget(Paragraph::new(line), area);
 }
 
 fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {

@@ -2,7 +2,7 @@
 //! closed meanwhile; a user who leaves before that learns what stays undone.
 
 use interrupts::life::State;
-use routing_core::InterruptId;
+use routing_core::{InterruptId, RunId};
 use tui_input::Input;
 
 use super::action::Action;
@@ -27,7 +27,7 @@ impl GoingOn {
 impl ScreenState {
     /// Closes a window whose interrupt was taken back after its agent had received it.
     pub(super) fn goes_on_later(&mut self, modal: Modal) {
-        self.keep_words(&modal.text);
+        self.keep_words(modal.run, &modal.text);
         self.going_on.closed.push(modal);
         self.tell("It stops first, and goes on unchanged as soon as it has stopped.");
     }
@@ -62,7 +62,7 @@ impl ScreenState {
                 None if !has_ended => self.going_on.closed.push(modal),
                 // Someone else was first.
                 None if modal.chosen == Some(Chosen::ResumeUnchanged) => {}
-                None => self.keep_words(&modal.text),
+                None => self.keep_words(modal.run, &modal.text),
             }
         }
         actions
@@ -83,17 +83,21 @@ impl ScreenState {
         self.overlay.as_mut().and_then(Overlay::modal_mut)
     }
 
-    /// The words of a closed window are kept, to be sent or edited, after the words that were there before.
-    pub(super) fn keep_words(&mut self, words: &Input) {
-        let draft = self.composer.value().trim_end();
+    /// The words of a closed window are kept for the next one of its run, after the words that were there before.
+    pub(super) fn keep_words(&mut self, run: RunId, words: &Input) {
         if words.value().trim().is_empty() {
             return;
         }
-        self.composer = if draft.is_empty() {
-            words.clone()
-        } else {
-            format!("{draft} {}", words.value().trim()).into()
+        let kept = self.kept.entry(run).or_default();
+        *kept = match kept.value().trim_end() {
+            "" => words.clone(),
+            before => format!("{before} {}", words.value().trim()).into(),
         };
+    }
+
+    /// The words that were kept of the windows of a run; they are kept no more.
+    pub(super) fn take_words(&mut self, run: RunId) -> Input {
+        self.kept.remove(&run).unwrap_or_default()
     }
 
     /// Leaves; asks first if what was chosen would stay undone.
@@ -103,7 +107,7 @@ impl ScreenState {
             over.take_if(|modal| modal.chosen.is_some() && modal.interrupt.is_some())
         {
             if modal.chosen == Some(Chosen::ResumeUnchanged) {
-                self.keep_words(&modal.text);
+                self.keep_words(modal.run, &modal.text);
             }
             self.going_on.closed.push(*modal);
         }
@@ -111,7 +115,7 @@ impl ScreenState {
         let runs: Vec<String> = undone.map(|run| run.to_string()).collect();
         if runs.is_empty() {
             if let Some(modal) = over {
-                self.keep_words(&modal.text);
+                self.keep_words(modal.run, &modal.text);
             }
             return vec![Action::Quit];
         }

@@ -6,13 +6,12 @@
 )]
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use interrupts::life::{RunState, Verdict};
+use interrupts::life::{Family, RunState, Verdict};
 use routing_core::{NodeId, RunId};
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
 
 use super::action::Action;
-use super::composing::in_composer;
 use super::modal::Modal;
 use super::modal_key::in_modal;
 use super::overlay::{Overlay, Purpose};
@@ -24,12 +23,7 @@ use crate::advice::continuing_as;
 /// What a terminal's event means.
 pub(super) fn pressed(state: &mut ScreenState, event: &Event) -> Vec<Action> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => {
-            let (screen, was_seen) = (state.screen, state.mark_is_seen());
-            let actions = press(state, *key);
-            state.mark(screen, was_seen);
-            actions
-        }
+        Event::Key(key) if key.kind != KeyEventKind::Release => press(state, *key),
         Event::Paste(text) => {
             paste(state, text);
             Vec::new()
@@ -61,12 +55,8 @@ fn paste(state: &mut ScreenState, text: &str) {
             Some(&mut modal.text)
         }
         Some(Overlay::Prompt { text, .. }) => Some(text),
-        Some(Overlay::Confirm { .. } | Overlay::Item { .. } | Overlay::Routes { .. }) => None,
-        None => {
-            if !state.is_composing {
-                state.begin_message();
-            }
-            Some(&mut state.composer)
+        Some(Overlay::Confirm { .. } | Overlay::Item { .. } | Overlay::Routes { .. }) | None => {
+            None
         }
     };
     if let Some(field) = field {
@@ -79,34 +69,16 @@ fn paste(state: &mut ScreenState, text: &str) {
 fn press(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let has_left = std::mem::take(&mut state.has_left);
-    if state.chord {
-        state.chord = false;
-        if key.code == KeyCode::Char('k') {
-            return interrupt_all(state);
-        }
-        return Vec::new();
-    }
     match key.code {
         KeyCode::Char('c') if control => return control_c(state),
-        KeyCode::Char('x') if control && state.overlay.is_none() => {
-            state.chord = true;
-            state.tell("Ctrl+X …  k interrupts all");
-            return Vec::new();
-        }
-        KeyCode::Char('z') if control => {
-            state.undo_clear();
-            return Vec::new();
-        }
-        KeyCode::Char('d') if control && state.composer.value().is_empty() => {
-            return state.quit();
-        }
+        KeyCode::Char('d') if control => return state.quit(),
         _ => {}
     }
     if let Some(subject) = DecisionSubject::of(state)
-        && subject.is_to_be_read_before(key.code, state.is_composing)
+        && subject.is_to_be_read_before(key.code)
         && !state.seen.is_read(&subject, state.now)
     {
-        state.tell(subject.unread());
+        state.tell("That was typed before you could read it: look, and press it again.");
         return Vec::new();
     }
     match state.overlay.take() {
@@ -135,12 +107,11 @@ fn press(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
         // What is chosen is being carried out; the screens go then.
         None if state.is_visit => Vec::new(),
         None if key.code == KeyCode::Esc => escape(state, has_left),
-        None if state.is_composing => in_composer(state, key),
         None => on_screen(state, key),
     }
 }
 
-/// Ctrl+C: puts a draft aside; makes a pause that is under way immediate; otherwise leaves at the second press.
+/// Ctrl+C: closes a line of text and keeps it; makes a pause that is under way immediate; otherwise leaves at the second press.
 fn control_c(state: &mut ScreenState) -> Vec<Action> {
     if let Some(Overlay::Modal(modal)) = &mut state.overlay
         && let Some(interrupt) = modal.interrupt
@@ -152,10 +123,6 @@ fn control_c(state: &mut ScreenState) -> Vec<Action> {
     if let Some(Overlay::Prompt { text, purpose, .. }) = state.overlay.take_if(is_prompt) {
         remember_text(state, purpose, &text);
         state.tell("Kept as it is written; the same key opens it again.");
-        return Vec::new();
-    }
-    if state.clear_draft() {
-        state.tell("Draft put aside; Ctrl+Z brings it back.");
         return Vec::new();
     }
     state.leave()
@@ -170,7 +137,6 @@ fn remember_text(state: &mut ScreenState, purpose: Purpose, text: &Input) {
     match purpose {
         Purpose::Respond(id) => state.draft(id).words = text.clone(),
         Purpose::ModifyPlan(id) => state.draft(id).change = text.clone(),
-        Purpose::Filter | Purpose::Palette => {}
     }
 }
 
@@ -183,13 +149,13 @@ pub(super) fn escape(state: &mut ScreenState, has_left: bool) -> Vec<Action> {
             return Vec::new();
         }
         Screen::Review(_) => {
-            state.has_left = !state.is_composing;
-            if !std::mem::take(&mut state.is_composing) && !state.go_back() {
+            state.has_left = true;
+            if !state.go_back() {
                 state.go(Screen::Inbox);
             }
             return Vec::new();
         }
-        Screen::Agents | Screen::Run(_) | Screen::Inbox | Screen::History => {}
+        Screen::Agents | Screen::Run(_) | Screen::Inbox => {}
     }
     let Some((run, node)) = state.to_interrupt() else {
         let is_paused = state
@@ -204,6 +170,9 @@ pub(super) fn escape(state: &mut ScreenState, has_left: bool) -> Vec<Action> {
                     continuing_as(&view.run, &id)
                 );
                 state.tell(told);
+            }
+            None if state.marked.has_gone => {
+                state.tell("What was marked has gone; ↑ and ↓ mark something else.");
             }
             None => state.tell("Nothing runs here. q goes back, Ctrl+D leaves."),
         }
@@ -221,66 +190,20 @@ pub(super) fn escape(state: &mut ScreenState, has_left: bool) -> Vec<Action> {
         });
         return Vec::new();
     }
-    interrupt_marked(state, run, node)
+    interrupt(state, run, node)
 }
 
-/// Interrupts what is marked. What the agent has not read can be edited, or sent when it continues.
-fn interrupt_marked(state: &mut ScreenState, run: RunId, node: Option<NodeId>) -> Vec<Action> {
-    let mut actions = state.empty_queue(run, node.as_ref());
-    actions.splice(0..0, interrupt(state, run, node, None));
-    actions
-}
-
-/// Asks for a pause and opens its window; words, if any, are what it continues with.
-pub(super) fn interrupt(
-    state: &mut ScreenState,
-    run: RunId,
-    node: Option<NodeId>,
-    words: Option<Input>,
-) -> Vec<Action> {
-    let sends = words.is_some();
+/// Asks for a pause and opens its window, with what was written in an earlier one and not sent.
+fn interrupt(state: &mut ScreenState, run: RunId, node: Option<NodeId>) -> Vec<Action> {
     let change = state.change_of(run);
-    let words = words.unwrap_or_default();
-    let mut modal = Modal::new(run, node.clone(), words, state.now, change);
-    if sends {
-        modal.chosen = modal.submitted();
-    }
+    let words = state.take_words(run);
+    let modal = Modal::new(run, node.clone(), words, state.now, change);
     state.overlay = Some(Overlay::Modal(Box::new(modal)));
     vec![Action::Interrupt {
         run,
         node,
         grace: state.grace,
     }]
-}
-
-/// All live runs, after one question that lists them.
-fn interrupt_all(state: &mut ScreenState) -> Vec<Action> {
-    let runs: Vec<_> = state
-        .snapshot
-        .runs
-        .iter()
-        .filter(|view| view.nodes.iter().any(|row| !row.activity.is_final()))
-        .map(|view| view.run.id)
-        .collect();
-    if runs.is_empty() {
-        state.tell("Nothing runs.");
-        return Vec::new();
-    }
-    let list: Vec<String> = runs.iter().map(ToString::to_string).collect();
-    let grace = state.grace;
-    state.overlay = Some(Overlay::Confirm {
-        question: format!("Pause {} runs?\n{}", runs.len(), list.join("\n")),
-        actions: runs
-            .into_iter()
-            .map(|run| Action::Interrupt {
-                run,
-                node: None,
-                grace,
-            })
-            .collect(),
-        over: None,
-    });
-    Vec::new()
 }
 
 fn in_confirm(
@@ -293,12 +216,10 @@ fn in_confirm(
     match key.code {
         KeyCode::Char('y' | 'Y') => {
             if let Some(modal) = over {
-                state.keep_words(&modal.text);
+                state.keep_words(modal.run, &modal.text);
             }
             match actions.as_slice() {
-                [Action::Interrupt { run, node, .. }] => {
-                    interrupt_marked(state, *run, node.clone())
-                }
+                [Action::Interrupt { run, node, .. }] => interrupt(state, *run, node.clone()),
                 _ => actions,
             }
         }
@@ -327,9 +248,6 @@ fn in_prompt(
 ) -> Vec<Action> {
     match key.code {
         KeyCode::Esc => {
-            if purpose == Purpose::Filter {
-                state.filter.clear();
-            }
             remember_text(state, purpose, &text);
             Vec::new()
         }
@@ -340,10 +258,6 @@ fn in_prompt(
         }
         _ => {
             let _changed = text.handle_event(&Event::Key(key));
-            if purpose == Purpose::Filter {
-                text.value().clone_into(&mut state.filter);
-                state.at = 0;
-            }
             state.overlay = Some(Overlay::Prompt {
                 label,
                 text,
@@ -356,23 +270,8 @@ fn in_prompt(
 
 fn submit(state: &mut ScreenState, text: &str, purpose: Purpose) -> Vec<Action> {
     match purpose {
-        Purpose::Filter => Vec::new(),
-        Purpose::Palette => {
-            palette(state, text);
-            Vec::new()
-        }
         Purpose::Respond(id) => review::decide(state, id, Verdict::Respond, Some(text.to_owned())),
         Purpose::ModifyPlan(id) => review::modify_plan(state, id, text),
-    }
-}
-
-fn palette(state: &mut ScreenState, text: &str) {
-    match text {
-        "agents" => state.go(Screen::Agents),
-        "inbox" => state.go(Screen::Inbox),
-        "history" => state.go(Screen::History),
-        "help" => state.go(Screen::Help),
-        _ => state.warn(format!("`{text}`: agents, inbox, history, or help")),
     }
 }
 
@@ -386,24 +285,18 @@ fn on_screen(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
     // In a review digits choose, even if there is nothing to choose.
     let goes_to_tabs = !matches!(state.screen, Screen::Review(_));
     match key.code {
-        KeyCode::Char('j') | KeyCode::Down => state.at = (state.at + 1).min(last),
-        KeyCode::Char('k') | KeyCode::Up => state.at = state.at.saturating_sub(1),
-        KeyCode::PageDown => state.at = (state.at + 10).min(last),
-        KeyCode::PageUp => state.at = state.at.saturating_sub(10),
-        KeyCode::Char('g') | KeyCode::Home => state.at = 0,
-        KeyCode::Char('G') | KeyCode::End => state.at = last,
+        KeyCode::Char('j') | KeyCode::Down => state.mark((state.at + 1).min(last)),
+        KeyCode::Char('k') | KeyCode::Up => state.mark(state.at.saturating_sub(1)),
+        KeyCode::PageDown => state.mark((state.at + 10).min(last)),
+        KeyCode::PageUp => state.mark(state.at.saturating_sub(10)),
+        KeyCode::Char('g') | KeyCode::Home => state.mark(0),
+        KeyCode::Char('G') | KeyCode::End => state.mark(last),
         KeyCode::Char('1') if goes_to_tabs => state.go(Screen::Agents),
         KeyCode::Char('2') if goes_to_tabs => state.go(Screen::Inbox),
-        KeyCode::Char('3') if goes_to_tabs => state.go(Screen::History),
         KeyCode::Char('?') => state.go(Screen::Help),
         KeyCode::Char('q') | KeyCode::Backspace => {
             let _there_was = state.go_back();
         }
-        KeyCode::Tab => state.begin_message(),
-        KeyCode::Char('/') => ask(state, "filter", Purpose::Filter),
-        KeyCode::Char(':') => ask(state, ":", Purpose::Palette),
-        KeyCode::Char('y') => return copy(state),
-        KeyCode::Char('o') => return open(state),
         KeyCode::Enter => enter(state),
         _ => {}
     }
@@ -411,12 +304,20 @@ fn on_screen(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
 }
 
 pub(super) fn ask(state: &mut ScreenState, label: &'static str, purpose: Purpose) {
-    let text = match purpose {
-        Purpose::Filter => Input::new(state.filter.clone()),
-        Purpose::Respond(id) => state.draft(id).words.clone(),
-        Purpose::ModifyPlan(id) => state.draft(id).change.clone(),
-        Purpose::Palette => Input::default(),
+    let (id, mut text) = match purpose {
+        Purpose::Respond(id) => (id, state.draft(id).words.clone()),
+        Purpose::ModifyPlan(id) => (id, state.draft(id).change.clone()),
     };
+    // What was written in the window of a pause answers that pause as well.
+    let pause = state
+        .snapshot
+        .interrupt(id)
+        .filter(|it| it.family() == Family::Stop);
+    if text.value().is_empty()
+        && let Some(run) = pause.map(|pause| pause.run)
+    {
+        text = state.take_words(run);
+    }
     state.overlay = Some(Overlay::Prompt {
         label,
         text,
@@ -426,59 +327,27 @@ pub(super) fn ask(state: &mut ScreenState, label: &'static str, purpose: Purpose
 
 fn enter(state: &mut ScreenState) {
     let next = match state.screen {
-        Screen::Agents => match state.tree().get(state.at) {
+        Screen::Agents => match state
+            .marked_row()
+            .and_then(|at| state.tree().get(at).copied())
+        {
             Some(TreeRow::Run(view) | TreeRow::Node(view, _)) => Some(Screen::Run(view.run.id)),
             None => None,
         },
-        Screen::Inbox => state
-            .inbox()
-            .get(state.at)
-            .map(|interrupt| Screen::Review(interrupt.id)),
+        Screen::Inbox => {
+            let marked = state
+                .marked_row()
+                .and_then(|at| state.inbox().get(at).copied());
+            marked.map(|interrupt| Screen::Review(interrupt.id))
+        }
         Screen::Run(run) => state
             .snapshot
             .inbox()
             .find(|interrupt| interrupt.run == run)
             .map(|interrupt| Screen::Review(interrupt.id)),
-        Screen::Review(_) | Screen::History | Screen::Help => None,
+        Screen::Review(_) | Screen::Help => None,
     };
     if let Some(screen) = next {
         state.go(screen);
     }
-}
-
-fn copy(state: &mut ScreenState) -> Vec<Action> {
-    let text = match state.screen {
-        Screen::Review(id) => Some(id.to_string()),
-        Screen::Inbox => state.inbox().get(state.at).map(|it| it.id.to_string()),
-        Screen::Agents | Screen::Run(_) => state.focused().map(|(run, node)| match node {
-            Some(node) => crate::address::full(run, &node),
-            None => run.to_string(),
-        }),
-        Screen::History | Screen::Help => None,
-    };
-    match text {
-        Some(text) => {
-            state.tell(format!("copied {text}"));
-            vec![Action::Copy(text)]
-        }
-        None => Vec::new(),
-    }
-}
-
-/// The page of what is marked.
-fn open(state: &mut ScreenState) -> Vec<Action> {
-    let path = match state.screen {
-        Screen::Review(id) => format!("/review/{id}"),
-        Screen::Inbox => match state.inbox().get(state.at) {
-            Some(interrupt) => format!("/review/{}", interrupt.id),
-            None => "/".to_owned(),
-        },
-        Screen::Agents | Screen::Run(_) => match state.focused() {
-            Some((run, _node)) => format!("/runs/{run}"),
-            None => "/".to_owned(),
-        },
-        Screen::History => "/history".to_owned(),
-        Screen::Help => "/".to_owned(),
-    };
-    vec![Action::Open(path)]
 }

@@ -176,10 +176,12 @@ impl Modal {
                 Some(Action::Withdraw { interrupt: id })
             }
             (Chosen::ResumeUnchanged, State::AwaitingReview) => Some(Action::Resume {
+                run: self.run,
                 interrupt: id,
                 input: None,
             }),
             (Chosen::Submit(text), State::AwaitingReview) => Some(Action::Resume {
+                run: self.run,
                 interrupt: id,
                 input: Some(text.clone()),
             }),

@@ -80,7 +80,7 @@ fn pick_route(state: &mut ScreenState, modal: Box<Modal>) -> Vec<Action> {
     match pause {
         Some(pause) => {
             let (interrupt, routes) = (pause.id, pause.routes.clone());
-            state.keep_words(&modal.text);
+            state.keep_words(modal.run, &modal.text);
             state.overlay = Some(Overlay::Routes {
                 interrupt,
                 routes,

@@ -13,8 +13,6 @@ use super::modal::Modal;
 pub(super) enum Purpose {
     Respond(InterruptId),
     ModifyPlan(InterruptId),
-    Filter,
-    Palette,
 }
 
 /// What is drawn over the screen.

@@ -244,6 +244,7 @@ fn decide_to(
             }];
         }
         return vec![Action::Resume {
+            run: interrupt.run,
             interrupt: id,
             input: text,
         }];

@@ -5,7 +5,6 @@ use interrupts::Digest;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::InterruptId;
 
-use super::mark::Mark;
 use super::overlay::Overlay;
 use super::state::{Screen, ScreenState};
 
@@ -21,8 +20,6 @@ pub(super) enum DecisionSubject {
     Confirm(String),
     /// The choice of another target for an answer.
     Routes(InterruptId),
-    /// What is marked instead of what was marked before, which has gone.
-    Marked(Mark),
 }
 
 impl DecisionSubject {
@@ -40,33 +37,12 @@ impl DecisionSubject {
                 let shown = interrupt.review.as_ref().map(|review| review.shown);
                 Some(Self::Review(id, shown.unwrap_or(Digest::ZERO)))
             }
-            (None, _) => state.slipped().map(Self::Marked),
-            (Some(Overlay::Modal(_) | Overlay::Prompt { .. }), _) => None,
+            (None | Some(Overlay::Modal(_) | Overlay::Prompt { .. }), _) => None,
         }
     }
 
-    /// The message for a key that came too soon.
-    pub(super) const fn unread(&self) -> &'static str {
-        match self {
-            Self::Review(..) | Self::Confirm(_) | Self::Routes(_) => {
-                "That was typed before you could read it: look, and press it again."
-            }
-            Self::Marked(_) => {
-                "What was marked has gone: look what is marked now, and press it again."
-            }
-        }
-    }
-
-    /// Whether a key is meant for a person who has read it. The others look around, lead away, or are part of a
-    /// message.
-    pub(super) const fn is_to_be_read_before(&self, key: KeyCode, is_composing: bool) -> bool {
-        if let Self::Marked(_) = self {
-            let acts = matches!(
-                key,
-                KeyCode::Enter | KeyCode::Tab | KeyCode::Char('y' | 'o')
-            );
-            return matches!(key, KeyCode::Esc) || acts && !is_composing;
-        }
+    /// Whether a key is meant for a person who has read it. The others look around, or lead away.
+    pub(super) const fn is_to_be_read_before(&self, key: KeyCode) -> bool {
         let looks_around = matches!(
             key,
             KeyCode::Esc
@@ -81,11 +57,10 @@ impl DecisionSubject {
         let leads_away = match self {
             Self::Review(..) => matches!(
                 key,
-                KeyCode::Backspace
-                    | KeyCode::Char('g' | 'G' | 'n' | 'p' | 'q' | 'o' | 'y' | '?' | '/' | ':')
+                KeyCode::Backspace | KeyCode::Char('g' | 'G' | 'n' | 'p' | 'q' | '?')
             ),
             Self::Confirm(_) => matches!(key, KeyCode::Char('n' | 'N')),
-            Self::Routes(_) | Self::Marked(_) => false,
+            Self::Routes(_) => false,
         };
         !looks_around && !leads_away
     }

@@ -1,17 +1,15 @@
 //! What the screens show, at one moment.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{AuditRow, Filter, JournalEntry, NodeRow, Page, Pages, Run, StoredMessage};
+use interrupts::store::{Filter, JournalEntry, NodeRow, Page, Pages, Run};
 use jiff::Timestamp;
 use planning::{StoredPlan, is_plan};
 use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 
-use super::queue::Queues;
-use crate::audited::AuditLine;
 use crate::backend::Backend;
 use crate::exit::Failure;
 use crate::plan;
@@ -21,7 +19,7 @@ use crate::visible::visible_line;
 
 /// The most runs that are shown.
 const MOST_RUNS: u32 = 200;
-/// The most agents of a run, interrupts, or lines of history that are shown.
+/// The most agents of a run, interrupts, or lines of a stream that are shown.
 const MOST_ROWS: u32 = 500;
 /// The states of runs that are shown: all that are not final.
 const LIVE: [RunState; 5] = [
@@ -41,8 +39,6 @@ pub(super) struct RunView {
     pub(super) nodes: Vec<NodeRow>,
     /// Its plan, if it carries out one and has saved it.
     pub(super) plan: Option<Arc<StoredPlan>>,
-    /// The unread messages to its agents.
-    pub(super) queue: Vec<StoredMessage>,
 }
 
 /// A line of a run's stream.
@@ -56,15 +52,6 @@ pub(super) struct StreamLine {
     pub(super) result: Option<String>,
 }
 
-/// A line of the history.
-#[derive(Debug, Clone)]
-pub(super) struct HistoryLine {
-    /// Its position in the history.
-    pub(super) position: u64,
-    pub(super) at: Timestamp,
-    pub(super) text: String,
-}
-
 /// Everything that the screens show.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Snapshot {
@@ -73,7 +60,6 @@ pub(super) struct Snapshot {
     pub(super) interrupts: Vec<Interrupt>,
     /// Whether more of them are under way than were read.
     pub(super) more_interrupts: bool,
-    pub(super) history: Vec<HistoryLine>,
     /// The last effects of the run that is looked at.
     pub(super) stream: Vec<StreamLine>,
     /// The interrupts that are followed and have ended.
@@ -96,42 +82,22 @@ pub(super) struct SnapshotRequest {
 /// Reads the backend again and again. What only grows is read on from where it was left.
 pub(super) struct SnapshotReader {
     from: Arc<dyn Backend>,
-    history: Tail,
     /// By their positions in the journal.
     stream: BTreeMap<u64, StreamLine>,
     /// The plans of runs, each as of the checkpoint of this number.
     plans: HashMap<RunId, (u64, Option<Arc<StoredPlan>>)>,
-    queues: Queues,
     me: Option<String>,
     looked_at: Option<RunId>,
-    /// The only run that is shown, if it is one; nothing is read of others then, and no history.
+    /// The only run that is shown, if it is one; nothing is read of others then.
     only: Option<RunId>,
-}
-
-/// The last lines of the history.
-#[derive(Debug, Default)]
-struct Tail {
-    after: u64,
-    lines: VecDeque<HistoryLine>,
-}
-
-impl Tail {
-    fn push(&mut self, line: HistoryLine) {
-        if self.lines.len() >= MOST_ROWS as usize {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(line);
-    }
 }
 
 impl SnapshotReader {
     pub(super) fn new(from: Arc<dyn Backend>, only: Option<RunId>) -> Self {
         Self {
             from,
-            history: Tail::default(),
             stream: BTreeMap::new(),
             plans: HashMap::new(),
-            queues: Queues::default(),
             me: None,
             looked_at: None,
             only,
@@ -155,7 +121,7 @@ impl SnapshotReader {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, lines of the history may be missing from later snapshots.
+    /// Safe: it only reads.
     pub(super) async fn read(&mut self, wanted: &SnapshotRequest) -> Result<Snapshot, Failure> {
         if self.me.is_none() {
             self.me = Some(self.from.my_name().await?);
@@ -164,10 +130,8 @@ impl SnapshotReader {
         for run in self.runs().await? {
             let nodes = self.from.nodes(run.id, first(MOST_ROWS)).await?;
             let plan = self.plan_of(&run).await;
-            let queue = self.queues.of(&*self.from, run.id).await?;
             runs.push(RunView {
                 plan,
-                queue,
                 goal: visible_line(&goal(&run).unwrap_or_default()),
                 nodes: nodes.into_iter().map(|(_, node)| node).collect(),
                 run,
@@ -175,15 +139,11 @@ impl SnapshotReader {
         }
         let is_shown = |id: &RunId| runs.iter().any(|view| view.run.id == *id);
         self.plans.retain(|id, _| is_shown(id));
-        self.queues.retain(is_shown);
         if wanted.run != self.looked_at {
             self.stream.clear();
             self.looked_at = wanted.run;
         }
         self.read_stream().await?;
-        if self.only.is_none() {
-            self.read_history().await?;
-        }
         let Followed {
             open: interrupts,
             more,
@@ -202,7 +162,6 @@ impl SnapshotReader {
             more_interrupts: more,
             ended,
             gone,
-            history: self.history.lines.iter().rev().cloned().collect(),
             stream: self.stream.values().cloned().collect(),
             me: self.me.clone(),
         })
@@ -224,17 +183,6 @@ impl SnapshotReader {
         };
         self.plans.insert(run.id, (run.checkpoint, plan.clone()));
         plan
-    }
-
-    async fn read_history(&mut self) -> Result<(), Failure> {
-        let mut pages = Pages::after(self.history.after, MOST_ROWS);
-        while let Some(rows) = pages.next(|page| self.from.audit(page)).await? {
-            self.history.after = pages.position();
-            for row in &rows {
-                self.history.push(history_line(row));
-            }
-        }
-        Ok(())
     }
 
     /// Reads on from the first effect that was under way: its result may be there now.
@@ -338,21 +286,6 @@ async fn open(
         ended,
         gone,
     })
-}
-
-/// A row of the audit as a line of the history.
-fn history_line(row: &AuditRow) -> HistoryLine {
-    let told = AuditLine::of(row);
-    let detail = told.detail.as_ref();
-    let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
-    let by = told.who.as_ref().map(|_named| format!(" by {}", told.by()));
-    let by = by.unwrap_or_default();
-    let text = format!("{}  {}{by}{detail}", told.subject, told.what);
-    HistoryLine {
-        position: row.position,
-        at: told.at.unwrap_or_default(),
-        text: visible_line(&text),
-    }
 }
 
 fn line(entry: &JournalEntry) -> StreamLine {

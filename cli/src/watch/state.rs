@@ -7,7 +7,7 @@ use std::fmt;
 use interrupts::life::{Family, Interrupt, State as Life};
 use interrupts::store::NodeRow;
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::{InterruptId, RunId};
 use tui_input::Input;
 
 use super::action::{Action, Done};
@@ -16,7 +16,6 @@ use super::going_on::GoingOn;
 use super::mark::Marked;
 use super::modal::{Chosen, Modal, PlanChange};
 use super::overlay::Overlay;
-use super::queue::TakenBack;
 use super::seen::DisplayedSubject;
 use super::snapshot::{RunView, Snapshot};
 use crate::time::Grace;
@@ -37,8 +36,6 @@ pub(super) enum Screen {
     Inbox,
     /// One interrupt.
     Review(InterruptId),
-    /// What happened.
-    History,
     /// The keys.
     Help,
 }
@@ -68,20 +65,13 @@ pub(super) struct ScreenState {
     /// What that row contains.
     pub(super) marked: Marked,
     pub(super) overlay: Option<Overlay>,
-    /// A message that is being written.
-    pub(super) composer: Input,
-    pub(super) is_composing: bool,
-    /// What was marked when the message was begun.
-    pub(super) addressee: Option<(RunId, Option<NodeId>)>,
-    cleared: Option<Input>,
-    pub(super) filter: String,
+    /// What was written in windows and not sent, by the run.
+    pub(super) kept: HashMap<RunId, Input>,
     pub(super) note: Option<Note>,
     pub(super) snapshot: Snapshot,
     pub(super) now: Timestamp,
     pub(super) drafts: HashMap<InterruptId, AnswerDraft>,
     leaves_until: Option<Timestamp>,
-    /// Ctrl+X was pressed.
-    pub(super) chord: bool,
     /// How far what is read on the screen can be moved up; the drawing code sets it.
     pub(super) reach: Cell<usize>,
     /// How many questions were open when the bell rang last.
@@ -90,7 +80,6 @@ pub(super) struct ScreenState {
     pub(super) notifies: bool,
     /// What the terminal shows of what can be decided.
     pub(super) seen: DisplayedSubject,
-    pub(super) taken_back: TakenBack,
     pub(super) going_on: GoingOn,
     /// How long a stop by Esc may be graceful.
     pub(super) grace: Grace,
@@ -110,22 +99,16 @@ impl ScreenState {
             at: 0,
             marked: Marked::default(),
             overlay: None,
-            composer: Input::default(),
-            is_composing: false,
-            addressee: None,
-            cleared: None,
-            filter: String::new(),
+            kept: HashMap::new(),
             note: None,
             snapshot: Snapshot::default(),
             now,
             drafts: HashMap::new(),
             leaves_until: None,
-            chord: false,
             reach: Cell::new(0),
             notified: 0,
             notifies: false,
             seen: DisplayedSubject::default(),
-            taken_back: TakenBack::default(),
             going_on: GoingOn::default(),
             grace: Grace::OF_ESCAPE,
             has_left: false,
@@ -138,9 +121,7 @@ impl ScreenState {
     pub(super) fn looked_at(&self) -> Option<RunId> {
         match self.screen {
             Screen::Run(run) => Some(run),
-            Screen::Agents | Screen::Inbox | Screen::Review(_) | Screen::History | Screen::Help => {
-                None
-            }
+            Screen::Agents | Screen::Inbox | Screen::Review(_) | Screen::Help => None,
         }
     }
 
@@ -196,7 +177,7 @@ impl ScreenState {
             modal.change = PlanChange::Asked;
             self.overlay = Some(Overlay::Modal(modal));
         } else if modal.chosen == Some(Chosen::ResumeUnchanged) {
-            self.keep_words(&modal.text);
+            self.keep_words(modal.run, &modal.text);
         }
         vec![action]
     }
@@ -239,27 +220,14 @@ impl ScreenState {
                 }
                 self.warn(text);
             }
-            Done::TakenBack {
-                text,
-                left,
-                refused,
-            } => {
-                self.taken_back.leave(&left);
-                if !text.is_empty() {
-                    self.write_on(&text);
-                }
-                if let Some(refused) = refused {
-                    self.warn(refused);
-                }
-            }
             Done::Told(text) => self.tell(text),
             Done::Refused(text) => {
                 self.refused();
                 self.warn(text);
             }
-            Done::NotSent { words, why } => {
+            Done::NotSent { run, words, why } => {
                 if self.overlay.is_some() || !self.opens_again() {
-                    self.write_on(&words);
+                    self.keep_words(run, &words.into());
                 }
                 self.warn(why);
             }
@@ -288,8 +256,7 @@ impl ScreenState {
         if self.screen != screen {
             self.back.push(self.screen);
             self.screen = screen;
-            self.at = 0;
-            self.is_composing = false;
+            self.mark(0);
         }
     }
 
@@ -298,14 +265,14 @@ impl ScreenState {
         match self.back.pop() {
             Some(screen) => {
                 self.screen = screen;
-                self.at = 0;
+                self.mark(0);
                 true
             }
             None => false,
         }
     }
 
-    /// The rows of the tree, those that the filter leaves.
+    /// The rows of the tree.
     pub(super) fn tree(&self) -> Vec<TreeRow<'_>> {
         let mut rows = Vec::new();
         for view in &self.snapshot.runs {
@@ -319,24 +286,12 @@ impl ScreenState {
                 rows.push(TreeRow::Node(view, node));
             }
         }
-        rows.retain(|row| self.passes(&text_of(row)));
         rows
     }
 
-    /// The interrupts of the inbox, those that the filter leaves.
+    /// The interrupts of the inbox.
     pub(super) fn inbox(&self) -> Vec<&Interrupt> {
-        let passes = |interrupt: &&Interrupt| {
-            self.passes(&format!(
-                "{} {} {}",
-                interrupt.node, interrupt.kind, interrupt.reason
-            ))
-        };
-        self.snapshot.inbox().filter(passes).collect()
-    }
-
-    fn passes(&self, text: &str) -> bool {
-        let wanted = self.filter.to_lowercase();
-        wanted.is_empty() || text.to_lowercase().contains(&wanted)
+        self.snapshot.inbox().collect()
     }
 
     /// How many rows the screen has.
@@ -344,7 +299,6 @@ impl ScreenState {
         match self.screen {
             Screen::Agents | Screen::Run(_) => self.tree().len(),
             Screen::Inbox => self.inbox().len(),
-            Screen::History => self.snapshot.history.len(),
             Screen::Review(_) | Screen::Help => self.reach.get() + 1,
         }
     }
@@ -354,23 +308,7 @@ impl ScreenState {
         self.snapshot.run(run).map_or(0, |view| view.run.checkpoint)
     }
 
-    /// Puts the draft aside; returns whether there was one.
-    pub(super) fn clear_draft(&mut self) -> bool {
-        if self.composer.value().is_empty() {
-            return false;
-        }
-        self.cleared = Some(std::mem::take(&mut self.composer));
-        true
-    }
-
-    /// Brings back the draft that was put aside last.
-    pub(super) fn undo_clear(&mut self) {
-        if let Some(draft) = self.cleared.take() {
-            self.write_on(draft.value());
-        }
-    }
-
-    /// Ctrl+C with nothing to clear: the second one within two seconds leaves.
+    /// Ctrl+C with nothing to close: the second one within two seconds leaves.
     pub(super) fn leave(&mut self) -> Vec<Action> {
         if self.leaves_until.is_some() {
             return self.quit();
@@ -416,13 +354,6 @@ impl fmt::Display for WaitingCount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = if self.more { "+" } else { "" };
         write!(formatter, "{}{more}", self.number)
-    }
-}
-
-fn text_of(row: &TreeRow<'_>) -> String {
-    match row {
-        TreeRow::Run(view) => format!("{} {} {}", view.run.id, view.goal, view.run.state),
-        TreeRow::Node(_view, node) => format!("{} {}", node.node, node.kind),
     }
 }
 

@@ -1,19 +1,17 @@
 //! Carries out what the keys ask for, through the backend.
 
 use interrupts::life::{Interrupt, Scope, State, Verdict};
-use interrupts::store::{Run, StoredMessage};
-use interrupts::{Digest, IdempotencyKey, RouteName};
+use interrupts::store::Run;
+use interrupts::{Digest, RouteName};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::action::{Action, Done};
 use super::continuation::{RunContinuation, Way};
-use crate::address::full;
 use crate::advice::advised;
 use crate::asking;
-use crate::backend::{Backend, NewDecision, NewText, goes_on_there};
+use crate::backend::{Backend, NewDecision, goes_on_there};
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::no_interrupt;
@@ -42,7 +40,15 @@ pub(super) enum Follower {
 ///
 /// Dropped, it was done or not; the next snapshot shows it.
 pub(super) async fn perform(at: &dyn Backend, action: Action, follower: Follower) -> Done {
-    let words = action.words().map(str::to_owned);
+    // The words for an agent, if they are all that this would bring to it.
+    let words = match &action {
+        Action::Resume {
+            run,
+            input: Some(words),
+            ..
+        } => Some((*run, words.clone())),
+        _ => None,
+    };
     let done = match action {
         Action::Interrupt { run, node, grace } => interrupt(at, run, node, grace).await,
         Action::Harden { interrupt } => harden(at, interrupt).await,
@@ -56,7 +62,9 @@ pub(super) async fn perform(at: &dyn Backend, action: Action, follower: Follower
             interrupt,
             target,
         } => reroute(at, (run, node), interrupt, &target).await,
-        Action::Resume { interrupt, input } => resume(at, interrupt, input, follower).await,
+        Action::Resume {
+            interrupt, input, ..
+        } => resume(at, interrupt, input, follower).await,
         Action::Suggest { run, request } => {
             let proposed = suggest(at, run, &request).await;
             return proposed.unwrap_or_else(|failure| Done::NotProposed(failure.to_string()));
@@ -70,18 +78,14 @@ pub(super) async fn perform(at: &dyn Backend, action: Action, follower: Follower
             version,
             take,
         } => claim(at, interrupt, version, take).await,
-        Action::Send { run, node, text } => send(at, run, node, text).await,
-        Action::TakeBack { messages } => return take_back(at, &messages).await,
         // The screens do this themselves.
-        Action::Copy(_) | Action::Open(_) | Action::Edit { .. } | Action::Quit => {
-            Ok(Done::Told(String::new()))
-        }
+        Action::Edit { .. } | Action::Quit => Ok(Done::Told(String::new())),
     };
     done.unwrap_or_else(|failure| {
         let hint = failure.advice().map(|hint| format!(" — {}", advised(hint)));
         let why = format!("{failure}{}", hint.unwrap_or_default());
         match words {
-            Some(words) => Done::NotSent { words, why },
+            Some((run, words)) => Done::NotSent { run, words, why },
             None => Done::Refused(why),
         }
     })
@@ -355,39 +359,4 @@ async fn claim(
         }
         .to_owned(),
     ))
-}
-
-async fn send(at: &dyn Backend, run: RunId, node: NodeId, text: String) -> Result<Done, Failure> {
-    let key = IdempotencyKey::new(format!("send-{}", Uuid::now_v7()))
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-    let message = NewText {
-        run,
-        node: node.clone(),
-        text,
-        key,
-    };
-    at.send(message).await?;
-    Ok(Done::Told(format!(
-        "{} reads it at the start of its next turn.",
-        full(run, &node)
-    )))
-}
-
-/// Takes back what can be; what was read meanwhile stays with its agent.
-async fn take_back(at: &dyn Backend, messages: &[StoredMessage]) -> Done {
-    let (mut texts, mut left, mut refused) = (Vec::new(), Vec::new(), None);
-    for message in messages {
-        match at.take_back(message).await {
-            Ok(()) => texts.push(message.message.text.as_str()),
-            Err(failure) => {
-                left.push(message.position);
-                refused = Some(failure.to_string());
-            }
-        }
-    }
-    Done::TakenBack {
-        text: texts.join(" "),
-        left,
-        refused,
-    }
 }

@@ -76,19 +76,17 @@ impl Visit {
             followed: Vec::new(),
         });
         let _nothing_is_open = state.refresh(screens.reading.next().await?);
+        state.keep_words(self.run, &self.draft.into());
         // The agents are notified while the terminal is asked what it can: some answer late.
         for action in escape(&mut state, false) {
             screens.tasks.begin(action);
         }
-        if let Some(Overlay::Modal(modal)) = &mut state.overlay {
-            modal.text = self.draft.into();
+        if state.overlay.is_some() {
             screens.show(&mut state).await?;
             state.keep_open_words();
-        } else {
-            state.write_on(&self.draft);
         }
         Ok(Left {
-            draft: state.composer.value().to_owned(),
+            draft: state.take_words(self.run).value().to_owned(),
             said: state.note.take().map(|note| note.text),
         })
     }
@@ -105,9 +103,9 @@ impl ScreenState {
         if let Some(modal) = self.modal_mut()
             && modal.interrupt.is_none()
         {
-            let words = modal.text.clone();
+            let (run, words) = (modal.run, modal.text.clone());
             self.overlay = None;
-            self.keep_words(&words);
+            self.keep_words(run, &words);
         } else if self.overlay.is_none() {
             let _is_visit = self.opens_again();
         }
@@ -116,7 +114,7 @@ impl ScreenState {
     /// Closes a window whose interrupt is over: the run has ended, or someone else was first. A note says so.
     pub(super) fn was_too_late(&mut self, modal: &Modal) {
         self.overlay = None;
-        self.keep_words(&modal.text);
+        self.keep_words(modal.run, &modal.text);
         let over = modal.interrupt.and_then(|id| self.snapshot.interrupt(id));
         let how = over.map_or_else(|| "gone".to_owned(), end_of);
         self.tell(format!("The pause is over ({how}); nothing more was done."));
@@ -135,9 +133,11 @@ impl ScreenState {
 
     /// Keeps the words of a window that is left open.
     fn keep_open_words(&mut self) {
-        let words = self.modal_mut().map(|modal| modal.text.clone());
-        if let Some(words) = words {
-            self.keep_words(&words);
+        let words = self
+            .modal_mut()
+            .map(|modal| (modal.run, modal.text.clone()));
+        if let Some((run, words)) = words {
+            self.keep_words(run, &words);
         }
     }
 }

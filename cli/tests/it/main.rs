@@ -88,7 +88,6 @@ mod troubled;
 mod unfilled;
 mod watching;
 mod watching_marks;
-mod watching_queue;
 mod watching_slow;
 mod watching_taken_back;
 mod watching_windows;

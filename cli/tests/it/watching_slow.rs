@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use interrupts::life::State;
-use interrupts::store::{Messages, Page};
+use interrupts::life::{Scope, State};
 use rexpect::session::PtySession;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,6 +19,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::program::until;
 use crate::screen::{on_a_terminal, press, program_of, shell};
 use crate::seed::Seed;
+use crate::watching_windows::{pause, takes_hold};
 
 /// What the slow link takes at a time, and how often.
 const PIECE: usize = 30;
@@ -142,7 +142,7 @@ impl Drop for Link {
 /// Changes the whole screen very often.
 fn flood(link: &mut Link) {
     for _ in 0..CHANGES / 4 {
-        link.press("?q23");
+        link.press("?q21");
     }
 }
 
@@ -153,29 +153,17 @@ fn over_a_slow_link_no_key_is_lost_and_esc_interrupts_before_what_was_drawn_is_s
     let mut link = Link::of(&seed).reads_slowly();
     link.until_shown("Agents");
     flood(&mut link);
-    link.press("1jj\tlook at the tests, then at the ovens\r\x1b");
+    link.press("1jj\x1blook at the tests, then at the ovens\r");
     // A screen has a thousand bytes and more, so the link would show these for minutes.
-    until("a pause of the discovery agent", || {
-        let asked = seed.interrupts(&run);
-        asked
-            .iter()
-            .any(|pause| pause.node.as_str() == "orchestrator/discovery")
-    });
+    let pause = pause(&seed, &run, Scope::Agent);
+    assert_eq!(pause.node.as_str(), "orchestrator/discovery");
     let by_then = link.shown().len();
-    let page = Page {
-        after: 0,
-        limit: 10,
-    };
-    until("the message is sent", || {
-        let sent = seed.wait(seed.store.messages(run.id, page)).unwrap();
-        sent.iter()
-            .any(|sent| sent.message.text == "look at the tests, then at the ovens")
+    takes_hold(&seed, &pause);
+    until("it goes on", || {
+        seed.interrupt(pause.id).state == State::Resolved
     });
-    link.press("\t\t\r");
-    until("the pause is taken back", || {
-        let asked = seed.interrupts(&run);
-        asked.iter().all(|pause| pause.state == State::Cancelled)
-    });
+    let content = seed.interrupt(pause.id).decision.unwrap().content.unwrap();
+    assert!(content.contains("look at the tests, then at the ovens"));
     link.press("\x04");
     let (code, shown) = link.ended();
     assert_eq!(code, Some(0));

@@ -3,7 +3,7 @@
 //! The screen is drawn in pieces, each with what has changed, so what is looked for stands nowhere else.
 
 use interrupts::life::{Evidence, Interrupt, RunState, Scope, State, Verdict};
-use interrupts::store::{Interrupts, Messages, Page, Run};
+use interrupts::store::{Interrupts, Run};
 use routing_core::InterruptType;
 use serde_json::{Value, json};
 
@@ -59,27 +59,6 @@ fn an_answer_that_is_half_written_is_there_again_and_can_be_sent() {
     let answer: Value = serde_json::from_str(&content.unwrap()).unwrap();
     assert_eq!(answer["text"], "QXZ mill, then home");
     assert_eq!(seed.interrupts(&run).len(), 1);
-    leave(&mut screen);
-}
-
-#[test]
-fn a_message_interrupts_and_is_what_the_agent_goes_on_with() {
-    let seed = Seed::new();
-    let run = seed.run();
-    let mut screen = start(&seed);
-    press(&mut screen, "jj\tQXZ");
-    screen.exp_string("Z").unwrap();
-    // Alt+Enter, as a terminal sends it that knows no Ctrl+Enter.
-    press(&mut screen, "\x1b\r");
-    let pause = pause(&seed, &run, Scope::Agent);
-    assert_eq!(pause.node.as_str(), "orchestrator/discovery");
-    takes_hold(&seed, &pause);
-    until("it goes on", || {
-        seed.interrupt(pause.id).state == State::Resolved
-    });
-    let decision = seed.interrupt(pause.id).decision.unwrap();
-    assert_eq!(decision.verdict, Verdict::Respond);
-    assert!(decision.content.unwrap().contains("QXZ"));
     leave(&mut screen);
 }
 
@@ -146,16 +125,9 @@ fn esc_on_a_run_that_is_paused_already_asks_nothing_of_anybody() {
     let mut screen = start(&seed);
     press(&mut screen, "jj\x1b");
     screen.exp_string("resume").unwrap();
-    // No window has opened: what is typed now is a message, and by then nothing was asked for.
-    press(&mut screen, "\tQXZ\r");
-    let page = Page {
-        after: 0,
-        limit: 10,
-    };
-    until("the message is sent", || {
-        let sent = seed.wait(seed.store.messages(run.id, page));
-        !sent.unwrap().is_empty()
-    });
+    // No window has opened: the next key opens the help, and by then nothing was asked for.
+    press(&mut screen, "?");
+    screen.exp_string("undo a choice").unwrap();
     assert!(seed.interrupts(&run).is_empty());
     leave(&mut screen);
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use interrupts::life::{Scope, State, Verdict};
-use interrupts::store::{Messages as _, Page, Run};
+use interrupts::store::Run;
 use rexpect::session::PtySession;
 
 use crate::program::until;
@@ -18,15 +18,6 @@ use crate::watching_windows::{pause, takes_hold};
 /// How late a list is.
 const LATE: Duration = Duration::from_millis(1_200);
 
-fn sent(seed: &Seed, run: &Run) -> Vec<String> {
-    let page = Page {
-        after: 0,
-        limit: 10,
-    };
-    let sent = seed.wait(seed.store.messages(run.id, page)).unwrap();
-    sent.into_iter().map(|sent| sent.message.text).collect()
-}
-
 fn is_taken_back(seed: &Seed, run: &Run) {
     until("the pause is taken back", || {
         let asked = seed.interrupts(run);
@@ -34,122 +25,108 @@ fn is_taken_back(seed: &Seed, run: &Run) {
     });
 }
 
-/// The screens of a reviewer of a server, who may interrupt nothing and write to nobody; and their terminal.
-fn reviewers(served: &Served) -> (PtySession, String) {
-    let token = served.token("rita", "reviewer");
-    let (screen, terminal, _shell) = start_known(&format!(
-        "--silent --server {} --token-file {}",
-        served.url,
-        token.display()
-    ));
-    (screen, terminal)
+/// The window of the next pause has what was written, and sends it.
+fn again(screen: &mut PtySession, words: &str) {
+    press(screen, "\x1b");
+    screen.exp_string(words).unwrap();
+    press(screen, "\r");
 }
 
-#[test]
-fn a_message_that_interrupts_is_not_lost_to_a_list_that_is_older_than_its_pause() {
-    let seed = Seed::new();
-    let run = seed.run();
-    let served = Served::over(&seed.path());
-    let token = served.token("eve", "supervisor");
-    let proxy = SlowProxy::before(&served.url, "/v1/records/interrupts?", LATE);
-    let mut screen = start_with(&format!(
-        "--silent --server {} --token-file {}",
-        proxy.url,
-        token.display()
-    ));
-    press(&mut screen, "jj\tQXZ");
-    screen.exp_string("Z").unwrap();
-    proxy.until_something_is_on_its_way();
-    press(&mut screen, "\x1b\r");
-    let pause = pause(&seed, &run, Scope::Agent);
-    takes_hold(&seed, &pause);
+/// The agent stops, and goes on with what was written.
+fn goes_on_with(seed: &Seed, run: &Run, words: &str) {
+    let live = || {
+        seed.interrupts(run)
+            .into_iter()
+            .find(|it| it.state.is_live())
+    };
+    until("a pause", || live().is_some());
+    let pause = live().unwrap();
+    takes_hold(seed, &pause);
     until("it goes on", || {
         seed.interrupt(pause.id).state == State::Resolved
     });
     let decision = seed.interrupt(pause.id).decision.unwrap();
     assert_eq!(decision.verdict, Verdict::Respond);
-    assert!(decision.content.unwrap().contains("QXZ"));
-    leave(&mut screen);
+    assert!(decision.content.unwrap().contains(words));
 }
 
-#[test]
-fn a_pause_that_somebody_else_ends_before_any_list_names_it_closes_its_window_and_leaves_the_message()
- {
-    let seed = Seed::new();
-    let run = seed.run();
-    let served = Served::over(&seed.path());
+/// The screens of a supervisor of a server whose lists of interrupts are late.
+fn late(served: &Served) -> (PtySession, SlowProxy) {
     let token = served.token("eve", "supervisor");
     let proxy = SlowProxy::before(&served.url, "/v1/records/interrupts?", LATE);
-    let mut screen = start_with(&format!(
+    let screen = start_with(&format!(
         "--silent --server {} --token-file {}",
         proxy.url,
         token.display()
     ));
-    press(&mut screen, "jj\tQXZ");
-    screen.exp_string("Z").unwrap();
+    (screen, proxy)
+}
+
+#[test]
+fn what_is_submitted_is_not_lost_to_a_list_that_is_older_than_its_pause() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let served = Served::over(&seed.path());
+    let (mut screen, proxy) = late(&served);
+    press(&mut screen, "jj");
     proxy.until_something_is_on_its_way();
-    press(&mut screen, "\x1b\r");
+    press(&mut screen, "\x1bQXZ\r");
+    goes_on_with(&seed, &run, "QXZ");
+    leave(&mut screen);
+}
+
+#[test]
+fn a_pause_that_somebody_else_ends_before_any_list_names_it_closes_its_window_and_keeps_the_words()
+{
+    let seed = Seed::new();
+    let run = seed.run();
+    let served = Served::over(&seed.path());
+    let (mut screen, proxy) = late(&served);
+    press(&mut screen, "jj");
+    proxy.until_something_is_on_its_way();
+    press(&mut screen, "\x1bQXZ\r");
     let pause = pause(&seed, &run, Scope::Agent);
     seed.end(&["withdraw", &pause.id.to_string()]).exits_with(0);
-    // The window takes the keys until it is known to be over; the message is in the line then.
-    until("it is sent as a message", || {
-        std::thread::sleep(Duration::from_millis(500));
-        press(&mut screen, "\t\r");
-        !sent(&seed, &run).is_empty()
-    });
-    assert_eq!(sent(&seed, &run), ["QXZ"]);
+    screen.exp_string("is over").unwrap();
+    again(&mut screen, "QXZ");
+    goes_on_with(&seed, &run, "QXZ");
     press(&mut screen, "\x04");
 }
 
 #[test]
-fn a_draft_stays_where_an_interrupt_is_refused() {
+fn what_is_written_stays_where_an_interrupt_is_refused() {
     let seed = Seed::new();
     let run = seed.run();
     let served = Served::over(&seed.path());
-    let (mut screen, terminal) = reviewers(&served);
-    press(&mut screen, "jj\tQXZ");
-    screen.exp_string("Z").unwrap();
-    press(&mut screen, "\x1b");
+    // A reviewer may interrupt nothing.
+    let token = served.token("rita", "reviewer");
+    let mut screen = start_with(&format!(
+        "--silent --server {} --token-file {}",
+        served.url,
+        token.display()
+    ));
+    press(&mut screen, "jj\x1bQXZ");
     screen.exp_string("needs the right").unwrap();
-    // Drawn anew, the line is shown whole.
-    resize(&terminal, "31", "101");
+    press(&mut screen, "\x1b");
     screen.exp_string("QXZ").unwrap();
     assert!(seed.interrupts(&run).is_empty());
     press(&mut screen, "\x03\x04");
 }
 
 #[test]
-fn a_message_that_is_refused_is_in_the_line_again() {
-    let seed = Seed::new();
-    let run = seed.run();
-    let served = Served::over(&seed.path());
-    let (mut screen, terminal) = reviewers(&served);
-    press(&mut screen, "jj\tQXZ");
-    screen.exp_string("Z").unwrap();
-    press(&mut screen, "\r");
-    screen.exp_string("needs the right").unwrap();
-    resize(&terminal, "31", "101");
-    screen.exp_string("QXZ").unwrap();
-    assert!(sent(&seed, &run).is_empty());
-    press(&mut screen, "\x03\x04");
-}
-
-#[test]
-fn what_is_written_in_a_window_that_is_closed_joins_the_draft() {
+fn what_is_written_in_a_window_that_is_closed_is_there_in_the_next() {
     let seed = Seed::new();
     let run = seed.run();
     let mut screen = start(&seed);
-    press(&mut screen, "jj\tQXZ");
-    screen.exp_string("Z").unwrap();
-    press(&mut screen, "\x1b");
+    press(&mut screen, "jj\x1b");
     screen.exp_string("modify the plan").unwrap();
     pause(&seed, &run, Scope::Agent);
     press(&mut screen, "JWK");
     std::thread::sleep(Duration::from_millis(200));
     press(&mut screen, "\t\t\r");
     is_taken_back(&seed, &run);
-    press(&mut screen, "\r");
-    until("both are sent", || sent(&seed, &run) == ["QXZ JWK"]);
+    again(&mut screen, "JWK");
+    goes_on_with(&seed, &run, "JWK");
     leave(&mut screen);
 }
 
@@ -176,7 +153,7 @@ fn whoever_does_not_end_the_run_after_all_is_in_the_window_again_with_what_he_wr
     // From the button that ends the run to the one that resumes it.
     press(&mut screen, "\t\t\t\r");
     is_taken_back(&seed, &run);
-    press(&mut screen, "\t\r");
-    until("what was written is sent", || sent(&seed, &run) == ["QXZ"]);
+    again(&mut screen, "QXZ");
+    goes_on_with(&seed, &run, "QXZ");
     leave(&mut screen);
 }

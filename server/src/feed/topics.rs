@@ -40,7 +40,7 @@ impl Filter {
             }
             if !TOLD.iter().any(|(name, _)| matches(topic, name)) {
                 return Err(format!(
-                    "`{topic}` fits no event; they are named as `interrupt.opened`, without `dev.irq.` and `.v1`, and `/docs` lists them"
+                    "`{topic}` fits no event; they are named as `interrupt.opened`, without `dev.irq.` and `.v1`, and `/asyncapi.json` lists them"
                 ));
             }
             self.patterns.push(topic.to_owned());

@@ -33,18 +33,16 @@ pub(super) enum NavigationItem {
     Agents,
     History,
     Settings,
-    Reference,
     /// Nowhere in it.
     Elsewhere,
 }
 
-const PLACES: [(NavigationItem, &str, &str); 6] = [
+const PLACES: [(NavigationItem, &str, &str); 5] = [
     (NavigationItem::Inbox, "/", "Inbox"),
     (NavigationItem::Runs, "/runs", "Runs"),
     (NavigationItem::Agents, "/agents", "Agents"),
     (NavigationItem::History, "/history", "History"),
     (NavigationItem::Settings, "/settings", "Settings"),
-    (NavigationItem::Reference, "/docs", "Docs"),
 ];
 
 /// A whole page.
@@ -91,7 +89,7 @@ pub(super) fn page(
                 // A script shows it while the feed does not come: without its server or its session a page is old.
                 output.banner id="unconnected" hidden { strong { "Not connected." } " What you see may be old, and nothing can be sent. " a href="" { "Try again" } }
                 main id="main" tabindex="-1" { (body) }
-                footer { p { a href="/docs" { "API reference" } " · " a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
+                footer { p { a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
             }
         }
     };

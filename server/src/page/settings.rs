@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::visible::visible;
 
 /// The keys of the page.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 8] = [
     ("j, k", "next and previous in a list"),
     ("Enter", "open what is focused"),
     ("n", "next open question"),
@@ -21,7 +21,6 @@ const KEYS: [(&str, &str); 9] = [
     ("i", "inbox"),
     ("r", "runs"),
     ("g", "agents"),
-    ("d", "docs"),
     ("?", "this page"),
 ];
 

@@ -1,4 +1,4 @@
-//! CloudEvents from other systems, in the three modes of the HTTP binding.
+//! CloudEvents from other systems, in the structured and the binary mode of the HTTP binding: one event a request.
 
 mod envelope;
 
@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use interrupts::life::Interrupt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::decisions::{DecisionBody, RerouteBody};
@@ -21,9 +21,6 @@ use crate::bus::BusVerb;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use envelope::{CloudEvent, Mode};
-
-/// The most events of a batch.
-pub(super) const MOST: usize = 200;
 
 /// The subjects of commands on the bus, each with the commands that it permits. A broker that lets a supervisor publish
 /// only one subject permits only its commands.
@@ -48,11 +45,6 @@ const TYPES: [(&str, EventCommand); 5] = [
     ("dev.irq.command.reroute.v1", EventCommand::Reroute),
     ("dev.irq.command.resume.v1", EventCommand::Resume),
 ];
-
-/// The types of events that are carried out.
-pub(crate) fn accepted_types() -> impl Iterator<Item = &'static str> {
-    TYPES.iter().map(|(name, _command)| *name)
-}
 
 /// The subjects of commands on the bus, each with the types of events that it is for.
 pub(super) fn subjects() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
@@ -115,28 +107,21 @@ pub(crate) struct EventResult {
     /// The run that goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_id: Option<String>,
-    /// Why it was not carried out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
-    problem: Option<Value>,
 }
 
-/// What came of each event, in their order.
+/// What came of the event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventResults {
-    /// One for each event.
-    results: Vec<EventResult>,
-    /// How many were accepted.
+    /// The only one.
+    results: [EventResult; 1],
+    /// How many were accepted: 1.
     accepted: usize,
 }
 
-/// Accepts CloudEvents: structured (`application/cloudevents+json`), in a batch
-/// (`application/cloudevents-batch+json`), or binary (`ce-` headers, and the data as `application/json`). What an
-/// event asks for needs the right of the request that it stands for. Of a batch each event is carried out alone; where
-/// none is accepted, the answer is a problem.
+/// Accepts a CloudEvent: structured (`application/cloudevents+json`), or binary (`ce-` headers, and the data as
+/// `application/json`). What it asks for needs the right of the request that it stands for.
 #[utoipa::path(post, path = "/v1/events",
-    request_body(content((CloudEventBody = "application/cloudevents+json"),
-        (Vec<CloudEventBody> = "application/cloudevents-batch+json"))),
+    request_body(content((CloudEventBody = "application/cloudevents+json"))),
     extensions(("x-right" = json!("read"))), responses((status = 202, body = EventResults)))]
 pub(crate) async fn receive(
     State(app): State<App>,
@@ -145,75 +130,32 @@ pub(crate) async fn receive(
 ) -> Result<Response, Problem> {
     let depth = app.config.limits.json_depth;
     let verb = request.extensions().get::<BusVerb>().cloned();
-    let mode = Mode::of(request.headers())?;
-    let attributes = match mode {
+    let attributes = match Mode::of(request.headers())? {
         Mode::Binary => Some(envelope::attributes(request.headers())?),
-        Mode::Structured | Mode::Batch => None,
+        Mode::Structured => None,
     };
     let bytes = read(request, &app).await?;
-    let events = match (mode, attributes) {
-        (Mode::Batch, _) => {
-            let events: Vec<Map<String, Value>> = parse(&bytes, depth)?;
-            if events.is_empty() || events.len() > MOST {
-                let detail = format!("$: a batch has 1 to {MOST} events");
-                return Err(Problem::new(Kind::Shape, detail, "send several batches"));
-            }
-            events
-        }
-        (_, Some(mut attributes)) => {
+    let members = match attributes {
+        Some(mut attributes) => {
             attributes.insert("data".to_owned(), parse(&bytes, depth)?);
-            vec![attributes]
+            attributes
         }
-        (_, None) => vec![parse(&bytes, depth)?],
+        None => parse(&bytes, depth)?,
     };
-    let is_batch = mode == Mode::Batch;
-    let mut results = Vec::new();
-    for event in events {
-        let named = event.get("id").and_then(Value::as_str);
-        let named = named.unwrap_or_default().to_owned();
-        let done = match CloudEvent::of(event) {
-            Ok(event) => carry_out(&app, &caller, verb.as_ref(), event).await,
-            Err(problem) => Err(problem),
-        };
-        results.push(match done {
-            Ok(result) => result,
-            Err(problem) if is_batch => EventResult::refused(named, &problem),
-            Err(problem) => return Err(problem),
-        });
-    }
-    let accepted = results.iter().filter(|one| one.problem.is_none()).count();
-    if accepted == 0 {
-        let results: Vec<Value> = results.iter().map(EventResult::to_json).collect();
-        let detail = format!("none of the {} events was accepted", results.len());
-        let hint = "`results` says of each why not";
-        return Err(Problem::new(Kind::Shape, detail, hint).with("results", results));
-    }
-    let body = Json(EventResults { results, accepted });
+    let event = CloudEvent::of(members)?;
+    let body = Json(EventResults {
+        results: [carry_out(&app, &caller, verb.as_ref(), event).await?],
+        accepted: 1,
+    });
     Ok((StatusCode::ACCEPTED, body).into_response())
 }
-
 impl EventResult {
-    fn refused(id: String, problem: &Problem) -> Self {
-        Self {
-            id,
-            interrupt_id: None,
-            state: None,
-            run_id: None,
-            problem: Some(problem.to_json()),
-        }
-    }
-
-    fn to_json(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
     fn about(id: String, interrupt: &Interrupt) -> Self {
         Self {
             id,
             interrupt_id: Some(interrupt.id.to_string()),
             state: Some(interrupt.state.name().to_owned()),
             run_id: None,
-            problem: None,
         }
     }
 }
@@ -303,7 +245,6 @@ async fn carry_out(
                 interrupt_id: None,
                 state: None,
                 run_id: Some(run.to_string()),
-                problem: None,
             })
         }
     }

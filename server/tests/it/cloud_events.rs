@@ -1,6 +1,5 @@
 //! CloudEvents in: three modes, the rights of the requests that they stand for, and each event once.
 
-use interrupts::life::State;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -8,7 +7,6 @@ use crate::house::{House, problem};
 use crate::scene::{DISCOVERY, open_choice, open_question, running};
 
 const STRUCTURED: &str = "application/cloudevents+json";
-const BATCH: &str = "application/cloudevents-batch+json";
 
 fn event(id: &str, kind: &str, data: &Value) -> Value {
     json!({
@@ -98,11 +96,10 @@ async fn commands_are_carried_out_with_the_rights_of_the_requests_that_they_stan
 }
 
 #[tokio::test]
-async fn an_event_may_come_in_headers_and_in_batches() {
+async fn an_event_may_come_in_headers_and_comes_alone() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
-    let other = open_question(&*house.store, &run).await;
     let reroute = json!({"interrupt_id": asked.id.to_string(), "version": asked.version,
         "reroute_to": "TICKET_ORCHESTRATOR"});
     let response = house
@@ -126,20 +123,9 @@ async fn an_event_may_come_in_headers_and_in_batches() {
         (&done["id"], &done["state"]),
         (&json!("ce binary"), &json!("rerouted"))
     );
-    let approve = json!({"interrupt_id": other.id.to_string(), "version": other.version,
-        "decision": "approve"});
-    let batch = json!([
-        event("b-1", "command.decide", &approve),
-        event("b-2", "command.unheard_of", &json!({})),
-    ]);
-    let response = send(&house, "reviewer", BATCH, &batch).await;
-    assert_eq!(response.status(), StatusCode::ACCEPTED);
-    let body: Value = response.json().await.unwrap();
-    assert_eq!(body["accepted"], 1);
-    assert_eq!(body["results"][0]["interrupt_id"], other.id.to_string());
-    assert_eq!(body["results"][1]["problem"]["code"], "invalid-body");
-    let now = house.store.interrupt(other.id).await.unwrap().unwrap();
-    assert_eq!(now.state, State::Resolved);
+    let batch = "application/cloudevents-batch+json";
+    let refused = send(&house, "reviewer", batch, &json!([])).await;
+    problem(refused, StatusCode::UNSUPPORTED_MEDIA_TYPE).await;
 }
 
 #[tokio::test]
@@ -182,7 +168,7 @@ async fn what_is_no_cloud_event_is_refused_with_the_attribute_that_is_wrong() {
             .client
             .post(house.url("/v1/events"))
             .bearer_auth(&house.tokens["admin"])
-            .header("content-type", BATCH)
+            .header("content-type", STRUCTURED)
             .body(body)
             .send()
             .await

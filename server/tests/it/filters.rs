@@ -20,7 +20,7 @@ async fn a_filter_that_nothing_can_fit_is_refused_with_what_would_do() {
         ("/v1/interrupts", "source", "person", "user"),
         ("/v1/agents", "status", "busy", "running"),
         ("/v1/history", "kind", "decisions", "interrupt"),
-        ("/v1/events", "topics", "interrupts.*", "/docs"),
+        ("/v1/events", "topics", "interrupts.*", "/asyncapi.json"),
         (
             "/v1/events",
             "topics",

@@ -12,7 +12,6 @@ mod coming_in;
 mod crowds;
 mod decisions;
 mod described;
-mod docs_page;
 mod feed;
 mod filters;
 mod foreign;

@@ -273,7 +273,6 @@ async fn every_page_counts_what_waits_whatever_it_shows() {
         "/agents".to_owned(),
         "/history".to_owned(),
         "/settings".to_owned(),
-        "/docs".to_owned(),
     ] {
         let (_, page) = browser.get(&path).await;
         let counter = page.matches("hx-get=\"/inbox/count\"").count();

@@ -281,6 +281,29 @@ async fn a_decision_over_the_socket_is_the_same_as_one_by_request() {
 }
 
 #[tokio::test]
+async fn every_frame_that_the_description_names_is_taken() {
+    let house = House::open().await;
+    let api = house.read("/openapi.json").await;
+    let about = api["paths"]["/v1/ws"]["get"]["description"].as_str();
+    let frames = about.unwrap().lines().filter_map(|line| {
+        let named = line.strip_prefix("- `")?;
+        Some(named.split('`').next().unwrap())
+    });
+    let mut socket = Socket::open(&house, "admin").await;
+    let unknown = "is no type of a frame";
+    let mut taken = 0;
+    // Nothing is answered to a pong.
+    for frame in frames.filter(|frame| *frame != "pong").chain(["shout"]) {
+        let sent = json!({"type": frame, "id": "1", "payload": {}}).to_string();
+        socket.send(&sent).await;
+        let answer = socket.text().await.unwrap();
+        assert_eq!(answer.contains(unknown), frame == "shout", "{answer}");
+        taken += 1;
+    }
+    assert!(taken > 6, "{taken}");
+}
+
+#[tokio::test]
 async fn a_role_is_as_narrow_over_the_socket_as_by_request() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;

@@ -21,13 +21,9 @@ use crate::watch::state::{ScreenState, TreeRow};
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     let rows = state.tree();
     if rows.is_empty() {
-        let text = if state.filter.is_empty() {
-            advised(
-                "No live runs.\n\nStart one in another terminal:\n\n    irq run \"Describe this project\"\n",
-            )
-        } else {
-            "Nothing passes the filter. / changes it.".to_owned()
-        };
+        let text = advised(
+            "No live runs.\n\nStart one in another terminal:\n\n    irq run \"Describe this project\"\n",
+        );
         let empty = Paragraph::new(text)
             .style(look.faint())
             .block(frame_of(" Agents "));
@@ -41,7 +37,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     let list = List::new(items)
         .block(frame_of(" Agents "))
         .highlight_style(look.chosen());
-    let mut selected = ListState::default().with_selected(Some(state.at));
+    let mut selected = ListState::default().with_selected(state.marked_row());
     frame.render_stateful_widget(list, area, &mut selected);
 }
 

@@ -7,42 +7,24 @@ use ratatui::text::{Line, Span};
 use super::{Theme, draw_text};
 use crate::watch::state::ScreenState;
 
-const KEYS: [(&str, &str); 29] = [
+const KEYS: [(&str, &str); 20] = [
     (
         "Esc",
         "close what is open; leave a review or this page; else interrupt the agent or run that is marked",
     ),
     (
         "Ctrl+C",
-        "puts the draft aside; while a pause is under way: stop at once; twice: leave, runs go on",
+        "close a line of text, which is kept; while a pause is under way: stop at once; twice: leave, runs go on",
     ),
-    ("Ctrl+Z", "brings the draft back"),
     ("Ctrl+D", "leave"),
-    ("Ctrl+X k", "interrupt all runs, after a question"),
     (
-        "Tab",
-        "write a message to the agent that is marked; Enter sends it",
-    ),
-    (
-        "Ctrl+Enter",
-        "while writing: interrupt the agent, and let it go on with the message; so does Alt+Enter",
-    ),
-    (
-        "↑",
-        "while writing: take the last message back that the agent has not read, and write on",
-    ),
-    (
-        "1 2 3 ?",
-        "agents, inbox, history, this page; in a review digits choose",
+        "1 2 ?",
+        "agents, inbox, this page; in a review digits choose",
     ),
     ("Enter", "open what is marked"),
     ("q Backspace", "back"),
     ("j k ↑ ↓", "down and up"),
     ("g G", "first and last"),
-    ("/", "filter"),
-    (":", "go to a screen by its name"),
-    ("y", "copy the id"),
-    ("o", "open its page in a browser, where a server is watched"),
     ("", "In a review:"),
     ("a", "approve, or resume"),
     ("1-9", "choose, then Enter sends the choice"),

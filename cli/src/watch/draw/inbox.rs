@@ -40,7 +40,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
         .header(Row::new(["type", "agent", "why", "age", "expires"]).style(look.faint()))
         .row_highlight_style(look.chosen())
         .block(block);
-    let mut selected = TableState::default().with_selected(Some(state.at));
+    let mut selected = TableState::default().with_selected(state.marked_row());
     frame.render_stateful_widget(table, area, &mut selected);
 }
 

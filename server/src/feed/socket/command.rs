@@ -86,7 +86,7 @@ struct RunFrame {
 struct DecisionFrame {
     interrupt_id: String,
     version: u64,
-    decision: Option<DecisionName>,
+    decision: DecisionName,
     payload: Option<Value>,
     message: Option<String>,
     reroute_to: Option<String>,
@@ -116,16 +116,8 @@ pub(super) async fn carry_out(
         FrameType::Decision => acknowledged(
             "decision_ack",
             id.clone(),
-            decision(app, caller, payload, None).await,
+            decision(app, caller, payload).await,
         ),
-        FrameType::Reroute => {
-            let reroute = Some(DecisionName::Reroute);
-            acknowledged(
-                "reroute_ack",
-                id.clone(),
-                decision(app, caller, payload, reroute).await,
-            )
-        }
         FrameType::Resume => acknowledged(
             "resume_ack",
             id.clone(),
@@ -285,20 +277,8 @@ async fn asked(
     Ok((stopped, affected))
 }
 
-async fn decision(
-    app: &App,
-    caller: &Caller,
-    payload: Value,
-    fixed: Option<DecisionName>,
-) -> Result<Value, Problem> {
+async fn decision(app: &App, caller: &Caller, payload: Value) -> Result<Value, Problem> {
     let wanted: DecisionFrame = payload_of(payload)?;
-    let named = match (fixed, wanted.decision) {
-        (Some(fixed), None) => fixed,
-        (Some(fixed), Some(named)) if fixed == named => fixed,
-        (None, Some(named)) => named,
-        (None, None) => return Err(shape("payload: missing field `decision`")),
-        (Some(_), Some(_)) => return Err(shape("decision: the frame is a reroute")),
-    };
     Right::Decide.demand(caller)?;
     let interrupt = interrupt_named(app, &wanted.interrupt_id).await?;
     let order = DecisionOrder {
@@ -306,7 +286,7 @@ async fn decision(
         shown: digest(wanted.shown_digest.as_deref())?,
         key: checked_key(wanted.idempotency_key.as_deref())?,
         parts: DecisionParts {
-            verdict: named.into(),
+            verdict: wanted.decision.into(),
             payload: wanted.payload,
             message: wanted.message,
             reroute_to: wanted.reroute_to,

@@ -7,7 +7,6 @@ pub(crate) enum FrameType {
     Unsubscribe,
     Interrupt,
     Decision,
-    Reroute,
     Resume,
     Cancel,
     Ping,
@@ -16,12 +15,11 @@ pub(crate) enum FrameType {
 
 impl FrameType {
     /// All of them. A type that is missing here is never carried out.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Subscribe,
         Self::Unsubscribe,
         Self::Interrupt,
         Self::Decision,
-        Self::Reroute,
         Self::Resume,
         Self::Cancel,
         Self::Ping,
@@ -40,7 +38,6 @@ impl FrameType {
             Self::Unsubscribe => "unsubscribe",
             Self::Interrupt => "interrupt",
             Self::Decision => "decision",
-            Self::Reroute => "reroute",
             Self::Resume => "resume",
             Self::Cancel => "cancel",
             Self::Ping => "ping",
@@ -58,8 +55,9 @@ impl FrameType {
             Self::Interrupt => {
                 "Pauses the run `thread_id`, or its agent `agent_id`; updates follow until it has taken hold."
             }
-            Self::Decision => "Decides `interrupt_id` in its `version`.",
-            Self::Reroute => "Decides that the answer goes to `reroute_to`.",
+            Self::Decision => {
+                "Decides `interrupt_id` in its `version`; with `reroute`, to `reroute_to`."
+            }
             Self::Resume => "Goes on with the run `run_id`, or from its `checkpoint`.",
             Self::Cancel => "Ends the run `run_id`.",
             Self::Ping => "Is answered by `pong` with the same payload.",

@@ -19,8 +19,6 @@ const PREFIX: &str = "ce-";
 pub(super) enum Mode {
     /// The body is the event.
     Structured,
-    /// The body is a list of events.
-    Batch,
     /// The headers are its attributes, the body is its data.
     Binary,
 }
@@ -38,7 +36,6 @@ impl Mode {
             .as_str()
         {
             "application/cloudevents+json" => Ok(Self::Structured),
-            "application/cloudevents-batch+json" => Ok(Self::Batch),
             "application/json" if headers.contains_key("ce-specversion") => Ok(Self::Binary),
             _ => Err(Problem::new(
                 Kind::MediaType,
