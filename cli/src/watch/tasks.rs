@@ -41,13 +41,10 @@ pub(super) enum Follower {
 /// Dropped, it was done or not; the next snapshot shows it.
 pub(super) async fn perform(at: &dyn Backend, action: Action, follower: Follower) -> Done {
     // The words for an agent, if they are all that this would bring to it.
-    let words = match &action {
-        Action::Resume {
-            run,
-            input: Some(words),
-            ..
-        } => Some((*run, words.clone())),
-        _ => None,
+    let words = if let Action::Resume { run, input, .. } = &action {
+        input.clone().map(|words| (*run, words))
+    } else {
+        None
     };
     let done = match action {
         Action::Interrupt { run, node, grace } => interrupt(at, run, node, grace).await,

@@ -153,11 +153,12 @@ fn over_a_slow_link_no_key_is_lost_and_esc_interrupts_before_what_was_drawn_is_s
     let mut link = Link::of(&seed).reads_slowly();
     link.until_shown("Agents");
     flood(&mut link);
-    link.press("1jj\x1blook at the tests, then at the ovens\r");
+    link.press("1jj\x1b");
     // A screen has a thousand bytes and more, so the link would show these for minutes.
     let pause = pause(&seed, &run, Scope::Agent);
     assert_eq!(pause.node.as_str(), "orchestrator/discovery");
     let by_then = link.shown().len();
+    link.press("look at the tests, then at the ovens\r");
     takes_hold(&seed, &pause);
     until("it goes on", || {
         seed.interrupt(pause.id).state == State::Resolved

@@ -2,15 +2,15 @@
 //!
 //! The screen is drawn in pieces, each with what has changed, so what is looked for stands nowhere else.
 
-use interrupts::life::{Evidence, Interrupt, RunState, Scope, State, Verdict};
+use interrupts::life::{Evidence, Interrupt, RunState, Scope, State};
 use interrupts::store::{Interrupts, Run};
 use routing_core::InterruptType;
 use serde_json::{Value, json};
 
 use crate::program::until;
-use crate::screen::{press, read_and_press};
+use crate::screen::{press, read_and_press, resize};
 use crate::seed::{Seed, delivery};
-use crate::watching::{leave, start};
+use crate::watching::{leave, start, start_known};
 
 /// The pause of a run that has come last, once there is one with this scope.
 pub(crate) fn pause(seed: &Seed, run: &Run, scope: Scope) -> Interrupt {
@@ -127,7 +127,7 @@ fn esc_on_a_run_that_is_paused_already_asks_nothing_of_anybody() {
     screen.exp_string("resume").unwrap();
     // No window has opened: the next key opens the help, and by then nothing was asked for.
     press(&mut screen, "?");
-    screen.exp_string("undo a choice").unwrap();
+    screen.exp_string("undo").unwrap();
     assert!(seed.interrupts(&run).is_empty());
     leave(&mut screen);
 }
@@ -143,13 +143,15 @@ fn what_is_too_long_for_the_screen_can_be_read_to_its_end() {
         "confirmationItems": [], "contextForDecision": lines.join("\n"),
     });
     seed.asked(&run, content.to_string(), Vec::new());
-    let mut screen = start(&seed);
+    let arguments = format!("--silent --store {}", seed.path().display());
+    let (mut screen, terminal, _shell) = start_known(&arguments);
     press(&mut screen, "2\r");
     screen.exp_string("more lines").unwrap();
     // The keys that decide stay in sight.
     screen.exp_string("reroute").unwrap();
     press(&mut screen, "G");
     screen.exp_string("QXZ").unwrap();
+    resize(&terminal, "15", "100");
     press(&mut screen, "?");
     screen.exp_string("more lines").unwrap();
     leave(&mut screen);

@@ -28,6 +28,7 @@ fn is_taken_back(seed: &Seed, run: &Run) {
 /// The window of the next pause has what was written, and sends it.
 fn again(screen: &mut PtySession, words: &str) {
     press(screen, "\x1b");
+    std::thread::sleep(Duration::from_millis(300));
     screen.exp_string(words).unwrap();
     press(screen, "\r");
 }
@@ -70,7 +71,9 @@ fn what_is_submitted_is_not_lost_to_a_list_that_is_older_than_its_pause() {
     let (mut screen, proxy) = late(&served);
     press(&mut screen, "jj");
     proxy.until_something_is_on_its_way();
-    press(&mut screen, "\x1bQXZ\r");
+    press(&mut screen, "\x1b");
+    screen.exp_string("modify the plan").unwrap();
+    press(&mut screen, "QXZ\r");
     goes_on_with(&seed, &run, "QXZ");
     leave(&mut screen);
 }
@@ -84,7 +87,9 @@ fn a_pause_that_somebody_else_ends_before_any_list_names_it_closes_its_window_an
     let (mut screen, proxy) = late(&served);
     press(&mut screen, "jj");
     proxy.until_something_is_on_its_way();
-    press(&mut screen, "\x1bQXZ\r");
+    press(&mut screen, "\x1b");
+    screen.exp_string("modify the plan").unwrap();
+    press(&mut screen, "QXZ\r");
     let pause = pause(&seed, &run, Scope::Agent);
     seed.end(&["withdraw", &pause.id.to_string()]).exits_with(0);
     screen.exp_string("is over").unwrap();
@@ -98,14 +103,17 @@ fn what_is_written_stays_where_an_interrupt_is_refused() {
     let seed = Seed::new();
     let run = seed.run();
     let served = Served::over(&seed.path());
-    // A reviewer may interrupt nothing.
+    // A reviewer may interrupt nothing, and learns that late.
     let token = served.token("rita", "reviewer");
+    let proxy = SlowProxy::before(&served.url, "/v1/agents/", LATE);
     let mut screen = start_with(&format!(
         "--silent --server {} --token-file {}",
-        served.url,
+        proxy.url,
         token.display()
     ));
-    press(&mut screen, "jj\x1bQXZ");
+    press(&mut screen, "jj\x1b");
+    screen.exp_string("modify the plan").unwrap();
+    press(&mut screen, "QXZ");
     screen.exp_string("needs the right").unwrap();
     press(&mut screen, "\x1b");
     screen.exp_string("QXZ").unwrap();

@@ -51,20 +51,6 @@ impl Right {
         }
     }
 
-    /// The right with a name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        let all = [
-            Self::Read,
-            Self::Survey,
-            Self::Decide,
-            Self::Request,
-            Self::Direct,
-            Self::Operate,
-            Self::Work,
-        ];
-        all.into_iter().find(|right| right.name() == name)
-    }
-
     /// The name in problems and in the description of the interface.
     pub(crate) const fn name(self) -> &'static str {
         match self {
