@@ -95,7 +95,8 @@ fn what_has_arrived_before_a_restart_does_not_count() {
 #[test]
 fn a_model_that_says_why_it_cannot_is_heard_and_one_that_talks_on_is_not() {
     let mut arriving = ArrivingAnswer::new(REVIEW);
-    let words = "I cannot fill this in: the order that you approved is not among those that I was shown.";
+    let words =
+        "I cannot fill this in: the order that you approved is not among those that I was shown.";
     assert_eq!(arriving.push(words), None);
     assert!(arriving.push(&words.repeat(12)).is_some());
 }
