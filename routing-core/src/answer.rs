@@ -12,6 +12,7 @@ mod reader;
 mod record;
 mod tree;
 
+pub(crate) use arriving::is_in_words;
 pub use arriving::{ArrivingAnswer, fault_so_far};
 pub use body::{LONGEST_ANSWER, body};
 pub use constraint::{ConstraintCheck, TypesOnly};

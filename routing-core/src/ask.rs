@@ -6,7 +6,9 @@ mod route_first;
 
 use std::sync::Arc;
 
-use crate::answer::{AnswerError, AnswerFault, ConstraintCheck, body, fault_so_far, read_within};
+use crate::answer::{
+    AnswerError, AnswerFault, ConstraintCheck, body, fault_so_far, is_in_words, read_within,
+};
 use crate::context::LlmCallContext;
 use crate::model::{
     Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
@@ -67,19 +69,32 @@ pub enum AskError {
     #[error("{}", .0.in_short())]
     Model(#[from] ModelError),
     /// Every answer was wrong, and the corrections are used up.
-    #[error("no fitting answer after {} tries; the last one: {}", attempts.len(), last_error(attempts))]
+    #[error("no fitting answer after {} tries; the last one: {}", attempts.len(), last(attempts))]
     Spent {
         /// The wrong answers, in order. Never empty.
         attempts: Vec<WrongAnswer>,
     },
 }
 
-fn last_error(attempts: &[WrongAnswer]) -> String {
-    attempts
-        .last()
-        .map(|attempt| attempt.error.to_string())
-        .unwrap_or_default()
+/// What was wrong with the last answer; where it was plain words, those say more.
+fn last(attempts: &[WrongAnswer]) -> String {
+    let said = |attempt: &WrongAnswer| {
+        if !is_in_words(&attempt.text) {
+            return attempt.error.to_string();
+        }
+        let said: String = attempt.text.trim().chars().take(HEARD).collect();
+        let more = if said.len() < attempt.text.trim().len() {
+            "…"
+        } else {
+            ""
+        };
+        format!("{}; the model said: {said}{more}", attempt.error)
+    };
+    attempts.last().map(said).unwrap_or_default()
 }
+
+/// How many characters of a model's words are handed on to a person.
+const HEARD: usize = 500;
 
 /// Notified of wrong answers as they come.
 pub trait CorrectionObserver: Send + Sync {

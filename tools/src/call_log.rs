@@ -116,6 +116,21 @@ pub trait CallLog: Send + Sync {
         leaves: Option<Digest>,
     ) -> Result<(), CallLogError>;
 
+    /// What people have said along with their answers about the call, other than whether it is permitted: the model reads
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// [`CallLogError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn said(&self, place: &CallPosition) -> Result<Option<String>, CallLogError> {
+        let _unused = place;
+        Ok(None)
+    }
+
     /// The call has ended; one that never began, too.
     ///
     /// # Errors

@@ -38,6 +38,7 @@ mod logging;
 mod looking_back;
 mod manual;
 mod many_machines;
+mod meaning;
 mod meeting;
 mod models;
 mod newer_schema;

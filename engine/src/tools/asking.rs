@@ -1,5 +1,6 @@
 //! Asking people about tools: through the store, so that the first answer wins, in any process.
 
+mod asked;
 mod events;
 mod raise;
 
@@ -11,6 +12,7 @@ use routing_core::handler::LifecycleEvent;
 use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
 use routing_core::{InterruptId, InterruptType, NodeId, StopReason, StopScope};
 
+use self::asked::AskedQuestions;
 use super::launching::Ground;
 use crate::durable::record::RunRecord;
 use crate::durable::stored_interrupts::{Heard, StoredInterrupts};
@@ -29,6 +31,7 @@ pub(super) struct ToolQuestions {
     recorder: Arc<Recorder>,
     /// Keeps the interrupts of the run.
     open_interrupts: Arc<OpenInterrupts>,
+    asked: AskedQuestions,
 }
 
 /// The agent that asks, and where.
@@ -86,6 +89,7 @@ impl ToolQuestions {
             reviewer,
             recorder,
             open_interrupts,
+            asked: AskedQuestions::default(),
         }
     }
 

@@ -103,6 +103,7 @@ pub fn left_out_call(intent: &str, reason: &str) -> serde_json::Result<String> {
         tool: call.tool,
         edited: None,
         words: None,
+        said: None,
         end: CallEnd::not_seen(reason),
     })
 }
@@ -187,6 +188,11 @@ impl CallLog for ToolJournal {
             state: Arc::clone(&self.state),
         });
         Ok(())
+    }
+
+    async fn said(&self, place: &CallPosition) -> Result<Option<String>, CallLogError> {
+        let said = self.tooling.questions.said(&self.asker, &self.place(place));
+        said.await.map_err(|error| self.state.fail(error))
     }
 
     async fn end(

@@ -184,6 +184,9 @@ pub struct ToolMessage {
     /// What the person said who allowed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+    /// What people said along with their answers to what it asked while it ran, or to whether it is run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
     /// How it ended.
     #[serde(flatten)]
     pub end: CallEnd,
@@ -193,6 +196,9 @@ impl ToolMessage {
     /// What the model reads: never empty.
     pub fn text(&self) -> String {
         let mut text = wording::result(&self.end);
+        if let Some(said) = &self.said {
+            text = format!("A person who was asked about it says: {said}\n{text}");
+        }
         if let Some(words) = &self.words {
             text = format!("The person who allowed it says: {words}\n{text}");
         }

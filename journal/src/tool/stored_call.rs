@@ -97,6 +97,7 @@ impl StoredCallEnd {
         let unedited = ToolMessage {
             edited: None,
             words: None,
+            said: None,
             ..message.clone()
         };
         let mut said = (!is_result).then(|| first_line(&unedited.text()));

@@ -276,6 +276,7 @@ mod tests {
                 tool: "shell".to_owned(),
                 edited: None,
                 words: None,
+                said: None,
                 end,
             };
             let note = may_still_run(&message.end).unwrap();

@@ -149,19 +149,25 @@ async fn a_stop_while_a_model_reviews_asks_nobody() {
 
 #[tokio::test]
 async fn a_model_that_will_not_carry_a_decision_out_says_why_to_a_person_who_can_reject() {
-    let rejected = Answer::declined(Verdict::Reject, Some("then leave it".to_owned()));
-    let answers = vec![chose("first"), rejected];
-    let desks = Desks::new(&["refused: that file is not mine"], answers);
-    let handled = Scene::new()
-        .handle(&desks, from_editor(InterruptType::HumanReview))
-        .await;
-    let Ok(Outcome::Completed(Resolution::Declined(declined))) = handled else {
-        panic!("{handled:?}")
-    };
-    assert_eq!(declined.answer.text.as_deref(), Some("then leave it"));
-    let questions = desks.reviewer.questions.lock().unwrap();
-    let QuestionKind::UnfilledRequest { problem, .. } = &questions[1].kind else {
-        panic!("{:?}", questions[1].kind)
-    };
-    assert!(problem.contains("that file is not mine"), "{problem}");
+    // In its provider's own way, or in plain words as often as it is asked.
+    for said in [
+        &["refused: that file is not mine"][..],
+        &["I will not: that file is not mine"; 4],
+    ] {
+        let rejected = Answer::declined(Verdict::Reject, Some("then leave it".to_owned()));
+        let answers = vec![chose("first"), rejected];
+        let desks = Desks::new(said, answers);
+        let handled = Scene::new()
+            .handle(&desks, from_editor(InterruptType::HumanReview))
+            .await;
+        let Ok(Outcome::Completed(Resolution::Declined(declined))) = handled else {
+            panic!("{handled:?}")
+        };
+        assert_eq!(declined.answer.text.as_deref(), Some("then leave it"));
+        let questions = desks.reviewer.questions.lock().unwrap();
+        let QuestionKind::UnfilledRequest { problem, .. } = &questions[1].kind else {
+            panic!("{:?}", questions[1].kind)
+        };
+        assert!(problem.contains("that file is not mine"), "{problem}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use interrupts::life::{Interrupt, Role};
 use reqwest::{Response, StatusCode};
-use routing_core::DecidedAs;
 use serde_json::{Value, json};
+use tests::saying::{FORMS, Said, in_form};
 
 use crate::house::House;
 use crate::page::{Browser, hidden};
@@ -13,113 +13,12 @@ use crate::socket::Socket;
 /// The ways in by which a person decides.
 const WAYS: [&str; 5] = ["rest", "batch", "socket", "event", "page"];
 
-/// The forms of an answer, and a question that says none.
-const FORMS: [Option<&str>; 5] = [
-    None,
-    Some("yes_or_no"),
-    Some("words"),
-    Some("one_of"),
-    Some("any_of"),
-];
-
-/// What a person says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
-    Yes,
-    Chosen,
-    BothChosen,
-    Words,
-    Nothing,
-    Elsewhere,
-    Rejected,
-    Ignored,
-    Cancelled,
-}
-
-impl Said {
-    const ALL: [Self; 9] = [
-        Self::Yes,
-        Self::Chosen,
-        Self::BothChosen,
-        Self::Words,
-        Self::Nothing,
-        Self::Elsewhere,
-        Self::Rejected,
-        Self::Ignored,
-        Self::Cancelled,
-    ];
-
-    const fn verdict(self) -> &'static str {
-        match self {
-            Self::Yes => "approve",
-            Self::Chosen | Self::BothChosen | Self::Words | Self::Nothing => "respond",
-            Self::Elsewhere => "reroute",
-            Self::Rejected => "reject",
-            Self::Ignored => "ignore",
-            Self::Cancelled => "cancel",
-        }
-    }
-
-    fn choices(self, form: Option<&str>) -> &'static [&'static str] {
-        match self {
-            Self::Chosen => &["expand"],
-            Self::BothChosen => &["expand", "narrow"],
-            // A choice that is left marked beside a no is none.
-            Self::Rejected if offers(form) => &["narrow"],
-            Self::Yes
-            | Self::Rejected
-            | Self::Words
-            | Self::Nothing
-            | Self::Elsewhere
-            | Self::Ignored
-            | Self::Cancelled => &[],
-        }
-    }
-
-    const fn words(self) -> Option<&'static str> {
-        match self {
-            Self::Words => Some("Yes, of course!"),
-            Self::Rejected | Self::Ignored | Self::Cancelled => Some("too dear"),
-            Self::Yes | Self::Chosen | Self::BothChosen | Self::Nothing | Self::Elsewhere => None,
-        }
-    }
-
-    /// What the code that asked is told; `None` where it is no answer to a question of this form.
-    fn meaning(self, form: Option<&str>) -> Option<DecidedAs> {
-        match self {
-            Self::Rejected | Self::Ignored | Self::Cancelled => Some(DecidedAs::Declined),
-            Self::Elsewhere => Some(DecidedAs::Rerouted),
-            Self::Nothing => None,
-            Self::Yes => matches!(form, None | Some("yes_or_no")).then_some(DecidedAs::Approved),
-            Self::Words => {
-                matches!(form, None | Some("words" | "any_of")).then_some(DecidedAs::Answered)
-            }
-            Self::Chosen => {
-                matches!(form, Some("one_of" | "any_of")).then_some(DecidedAs::Answered)
-            }
-            Self::BothChosen => matches!(form, Some("any_of")).then_some(DecidedAs::Answered),
-        }
-    }
-}
-
-/// Whether a question of this form has choices.
-fn offers(form: Option<&str>) -> bool {
-    matches!(form, Some("one_of" | "any_of"))
-}
-
-/// A question of this form that waits; with choices where there is something to choose.
+/// A question of this form that waits.
 async fn asked(house: &House, form: Option<&str>) -> Interrupt {
     let run = running(&*house.store, None).await;
     let mut admission = question(&run, "shall it be done?");
-    let mut content: Value = serde_json::from_str(&admission.content).unwrap();
-    if let Some(form) = form {
-        content["answerForm"] = form.into();
-    }
-    if offers(form) {
-        let choice = |value: &str| json!({"label": value, "value": value, "description": ""});
-        content["choices"] = json!([choice("expand"), choice("narrow")]);
-    }
-    admission.content = content.to_string();
+    let content: Value = serde_json::from_str(&admission.content).unwrap();
+    admission.content = in_form(content, form).to_string();
     awaiting(&*house.store, admission).await
 }
 

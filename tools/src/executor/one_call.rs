@@ -92,7 +92,8 @@ impl OneCall<'_> {
     }
 
     async fn ended(&self, end: CallEnd, part: PersonsPart) -> Result<ToolMessage, CallLogError> {
-        let message = self.message(end, part);
+        let said = self.config.call_log.said(&self.place).await?;
+        let message = self.message(end, part, said);
         self.config
             .call_log
             .end(&self.place, &self.call, &message)
@@ -211,12 +212,13 @@ impl OneCall<'_> {
         running.drive(work.in_current_span()).await
     }
 
-    fn message(&self, end: CallEnd, part: PersonsPart) -> ToolMessage {
+    fn message(&self, end: CallEnd, part: PersonsPart, said: Option<String>) -> ToolMessage {
         ToolMessage {
             call: self.call.id.clone(),
             tool: self.call.tool.clone(),
             edited: part.edited,
             words: part.words,
+            said,
             end: end.within_limit(),
         }
     }

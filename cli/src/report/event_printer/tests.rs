@@ -195,6 +195,7 @@ fn what_of_a_tool_may_still_run_is_shown_whatever_it_wrote() {
             tool: "shell".to_owned(),
             edited: None,
             words: None,
+            said: None,
             end: CallEnd::Finished { output },
         }),
     };

@@ -96,6 +96,8 @@ fn an_answer_that_comes_later_is_handed_over_when_the_repeated_call_asks_the_sam
             "edit",
             "--payload",
             &answer,
+            "--message",
+            "she signs as Countess",
         ])
         .exits_with(0);
     // The call may have had some of its effect: it is not repeated without consent.
@@ -109,7 +111,14 @@ fn an_answer_that_comes_later_is_handed_over_when_the_repeated_call_asks_the_sam
     );
     assert_eq!(told_to_the_server(&place), ["call", "cancel"]);
     place
-        .end(&["review", consent, "--decision", "approve"])
+        .end(&[
+            "review",
+            consent,
+            "--decision",
+            "approve",
+            "--message",
+            "but once",
+        ])
         .exits_with(0);
     let ended = place
         .end(&["resume", &run, "--no-input", "--json"])
@@ -119,6 +128,8 @@ fn an_answer_that_comes_later_is_handed_over_when_the_repeated_call_asks_the_sam
         ["call", "cancel", "call", "accept name=Ada times=2"]
     );
     assert!(ended.output.contains("hello Ada"), "{}", ended.output);
+    let said = "asked about it says: she signs as Countess\\nbut once";
+    assert!(ended.output.contains(said), "{}", ended.output);
     let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
     assert!(open.is_empty(), "{open:?}");
 }

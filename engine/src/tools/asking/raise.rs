@@ -1,17 +1,13 @@
 //! A question about a tool on its way into the store, and the older ones that it replaces.
 
-use interrupts::life::{Admission, Interrupt, State, WithdrawCause};
-use interrupts::store::{Filter, Pages};
+use interrupts::life::{Admission, Decision, Interrupt, State, WithdrawCause};
 use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopSource};
 
 use super::{AskingNode, CallQuestion, ToolQuestions};
 use crate::durable::stored_interrupts::{NewQuestion, decide_by_rule};
 use journal::error::KeepError;
-use journal::tool::{AllowedBefore, ToolQuestionContent, ToolQuestionKind};
-
-/// How many questions of a node are looked at together.
-const PAGE: u32 = 100;
+use journal::tool::{AllowedBefore, ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
 impl ToolQuestions {
     /// Withdraws older questions about the same call: they are outdated, and an answer to them is void. Returns who
@@ -23,8 +19,10 @@ impl ToolQuestions {
         id: InterruptId,
     ) -> Result<Option<AllowedBefore>, KeepError> {
         let mut last = None;
-        for other in self.of_node(asker).await? {
-            if other.id != id && is_superseded(&other, matter) {
+        for (other, about) in self.about(asker, &matter.tool_call.place).await? {
+            // Questions that the call itself asked stay: a server may ask for several things within one call, and the
+            // same again when the call is repeated.
+            if other.id != id && about.asks != ToolQuestionKind::Input {
                 last = AllowedBefore::of(&other, &matter.tool_call).or(last);
                 self.make_void(&other, id).await?;
             }
@@ -38,12 +36,29 @@ impl ToolQuestions {
         asker: &AskingNode,
         place: &str,
     ) -> Result<Vec<Interrupt>, KeepError> {
-        let mut asked = self.of_node(asker).await?;
-        asked.retain(|other| {
-            let about = ToolQuestionContent::of(&other.content).map(|it| it.tool_call);
-            about.is_some_and(|it| it.place == place && it.asks == ToolQuestionKind::Input)
-        });
-        Ok(asked)
+        let asked = self.about(asker, place).await?.into_iter();
+        let inputs = asked.filter(|(_row, about)| about.asks == ToolQuestionKind::Input);
+        Ok(inputs.map(|(row, _about)| row).collect())
+    }
+
+    /// What people have said along with their answers to what a call asked, or to whether it is run again.
+    pub(in crate::tools) async fn said(
+        &self,
+        asker: &AskingNode,
+        place: &str,
+    ) -> Result<Option<String>, KeepError> {
+        let mut said = Vec::new();
+        for (row, about) in self.about(asker, place).await? {
+            let decision = row
+                .decision
+                .as_ref()
+                .filter(|_| about.asks != ToolQuestionKind::Permission);
+            let Some(Ok((answer, _confidence))) = decision.map(Decision::answer) else {
+                continue;
+            };
+            said.extend(answer.text.filter(|text| !text.trim().is_empty()));
+        }
+        Ok((!said.is_empty()).then(|| said.join("\n")))
     }
 
     /// The call has ended: what it asked is over, answered or not.
@@ -64,16 +79,21 @@ impl ToolQuestions {
         Ok(())
     }
 
-    /// The interrupts of the node that asks.
-    async fn of_node(&self, asker: &AskingNode) -> Result<Vec<Interrupt>, KeepError> {
-        let filter = Filter {
-            run: Some(self.stored_interrupts.record.run),
-            node: Some(asker.node.clone()),
-            states: Vec::new(),
-        };
+    /// The questions about the call at a place, in their order.
+    async fn about(
+        &self,
+        asker: &AskingNode,
+        place: &str,
+    ) -> Result<Vec<(Interrupt, ToolQuestion)>, KeepError> {
         let store = self.stored_interrupts.record.store();
-        let found = Pages::of(PAGE).values(|page| store.interrupts(&filter, page));
-        Ok(found.await?)
+        let mut about = Vec::new();
+        let node = (self.stored_interrupts.record.run, &asker.node);
+        for id in self.asked.about(store, node, place).await? {
+            let row = self.stored_interrupts.row(id).await?;
+            let matter = ToolQuestionContent::of(&row.content);
+            about.extend(matter.map(|matter| (row, matter.tool_call)));
+        }
+        Ok(about)
     }
 
     /// Ends a question that was replaced by another one. A decision about it has no effect.
@@ -99,7 +119,10 @@ impl ToolQuestions {
             Some(row) => row,
             None => {
                 let admission = self.admission(id, place, asker, asking)?;
-                self.stored_interrupts.put(admission).await?
+                let row = self.stored_interrupts.put(admission).await?;
+                let call = &asking.matter.tool_call.place;
+                self.asked.add(&asker.node, call, id).await;
+                row
             }
         };
         if row.state == State::Acknowledged && decide_by_rule(store, &row).await? {
@@ -133,13 +156,4 @@ impl ToolQuestions {
         record.kept.policy.apply(&mut admission);
         Ok(admission)
     }
-}
-
-/// Whether an interrupt asks about the same call in its earlier form. Questions that the call itself asked stay: a
-/// server may ask for several things within one call, and the same again when the call is repeated.
-fn is_superseded(other: &Interrupt, matter: &ToolQuestionContent) -> bool {
-    let about = ToolQuestionContent::of(&other.content).map(|it| it.tool_call);
-    about.is_some_and(|about| {
-        about.place == matter.tool_call.place && about.asks != ToolQuestionKind::Input
-    })
 }

@@ -90,6 +90,7 @@ impl ToolJournal {
             tool: call.tool.clone(),
             edited: None,
             words: None,
+            said: None,
             end,
         };
         let recorded = self.record(place, &message).await;

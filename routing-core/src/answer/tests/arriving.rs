@@ -84,12 +84,21 @@ fn a_number_is_judged_when_it_is_whole() {
 #[test]
 fn what_has_arrived_before_a_restart_does_not_count() {
     let mut arriving = ArrivingAnswer::new(REVIEW);
-    assert!(arriving.push("I think").is_some());
+    assert!(arriving.push("[1, 2]").is_some());
     arriving.restart();
     assert_eq!(arriving.push("{\"review"), None);
     assert_eq!(arriving.push("Request\":{\"content\":\"x\""), None);
     assert!(arriving.push(", and so on, and so forth").is_some());
     assert!(arriving.fault().is_some());
+}
+
+#[test]
+fn a_model_that_says_why_it_cannot_is_heard_and_one_that_talks_on_is_not() {
+    let mut arriving = ArrivingAnswer::new(REVIEW);
+    let words =
+        "I cannot fill this in: the order that you approved is not among those that I was shown.";
+    assert_eq!(arriving.push(words), None);
+    assert!(arriving.push(&words.repeat(12)).is_some());
 }
 
 #[test]

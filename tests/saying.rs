@@ -1,0 +1,114 @@
+//! What a person can say to a question of each form, and what it means to the code that asked.
+
+use routing_core::DecidedAs;
+use serde_json::{Value, json};
+
+/// The forms of an answer, and a question that says none.
+pub const FORMS: [Option<&str>; 5] = [
+    None,
+    Some("yes_or_no"),
+    Some("words"),
+    Some("one_of"),
+    Some("any_of"),
+];
+
+/// What a person says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    Yes,
+    Chosen,
+    BothChosen,
+    Words,
+    Nothing,
+    Elsewhere,
+    Rejected,
+    Ignored,
+    Cancelled,
+}
+
+impl Said {
+    /// All of it.
+    pub const ALL: [Self; 9] = [
+        Self::Yes,
+        Self::Chosen,
+        Self::BothChosen,
+        Self::Words,
+        Self::Nothing,
+        Self::Elsewhere,
+        Self::Rejected,
+        Self::Ignored,
+        Self::Cancelled,
+    ];
+
+    /// The decision that it comes with.
+    pub const fn verdict(self) -> &'static str {
+        match self {
+            Self::Yes => "approve",
+            Self::Chosen | Self::BothChosen | Self::Words | Self::Nothing => "respond",
+            Self::Elsewhere => "reroute",
+            Self::Rejected => "reject",
+            Self::Ignored => "ignore",
+            Self::Cancelled => "cancel",
+        }
+    }
+
+    /// What is marked with it.
+    pub fn choices(self, form: Option<&str>) -> &'static [&'static str] {
+        match self {
+            Self::Chosen => &["expand"],
+            Self::BothChosen => &["expand", "narrow"],
+            // A choice that is left marked beside a no is none.
+            Self::Rejected if offers(form) => &["narrow"],
+            Self::Yes
+            | Self::Rejected
+            | Self::Words
+            | Self::Nothing
+            | Self::Elsewhere
+            | Self::Ignored
+            | Self::Cancelled => &[],
+        }
+    }
+
+    /// The words with it.
+    pub const fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Words => Some("Yes, of course!"),
+            Self::Rejected | Self::Ignored | Self::Cancelled => Some("too dear"),
+            Self::Yes | Self::Chosen | Self::BothChosen | Self::Nothing | Self::Elsewhere => None,
+        }
+    }
+
+    /// What the code that asked is told; `None` where it is no answer to a question of this form.
+    pub fn meaning(self, form: Option<&str>) -> Option<DecidedAs> {
+        match self {
+            Self::Rejected | Self::Ignored | Self::Cancelled => Some(DecidedAs::Declined),
+            Self::Elsewhere => Some(DecidedAs::Rerouted),
+            Self::Nothing => None,
+            Self::Yes => matches!(form, None | Some("yes_or_no")).then_some(DecidedAs::Approved),
+            Self::Words => {
+                matches!(form, None | Some("words" | "any_of")).then_some(DecidedAs::Answered)
+            }
+            Self::Chosen => {
+                matches!(form, Some("one_of" | "any_of")).then_some(DecidedAs::Answered)
+            }
+            Self::BothChosen => matches!(form, Some("any_of")).then_some(DecidedAs::Answered),
+        }
+    }
+}
+
+/// Whether a question of this form has choices.
+fn offers(form: Option<&str>) -> bool {
+    matches!(form, Some("one_of" | "any_of"))
+}
+
+/// The content of a question of this form; with choices where there is something to choose.
+pub fn in_form(mut content: Value, form: Option<&str>) -> Value {
+    if let Some(form) = form {
+        content["answerForm"] = form.into();
+    }
+    if offers(form) {
+        let choice = |value: &str| json!({"label": value, "value": value, "description": ""});
+        content["choices"] = json!([choice("expand"), choice("narrow")]);
+    }
+    content
+}
