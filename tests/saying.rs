@@ -15,14 +15,23 @@ pub const FORMS: [Option<&str>; 5] = [
 /// What a person says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
+    /// An approval.
     Yes,
+    /// One of the choices.
     Chosen,
+    /// All choices.
     BothChosen,
+    /// Words that sound like a yes.
     Words,
+    /// An answer that says nothing.
     Nothing,
+    /// That it goes elsewhere.
     Elsewhere,
+    /// A no, with its reason.
     Rejected,
+    /// That it is skipped.
     Ignored,
+    /// That the agent drops it.
     Cancelled,
 }
 
