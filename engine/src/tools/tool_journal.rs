@@ -191,8 +191,9 @@ impl CallLog for ToolJournal {
     }
 
     async fn said(&self, place: &CallPosition) -> Result<Option<String>, CallLogError> {
-        let said = self.tooling.questions.said(&self.asker, &self.place(place));
-        said.await.map_err(|error| self.state.fail(error))
+        let at = self.place(place);
+        let said = self.tooling.questions.said(&self.asker, &at).await;
+        said.map_err(|error| self.state.fail(error))
     }
 
     async fn end(
