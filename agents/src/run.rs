@@ -3,13 +3,11 @@
 mod ended_by_worker;
 mod goal;
 pub(crate) mod handle;
-mod inherited;
 mod order;
 mod orphaned;
 
 pub use ended_by_worker::ended_by_worker;
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
 pub use handle::{AgentsWorkflow, RunHandle};
-pub use inherited::{inherited, is_said};
 pub use order::{RunOrder, ToolOrder, root_of};
 pub use orphaned::save_orphaned;

@@ -329,6 +329,9 @@ pub(crate) struct ForkArguments {
     /// New input for the agent that has the turn
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
+    /// Go on without answers, messages and reroutes that its run has not carried out
+    #[arg(long)]
+    pub(crate) drop_pending: bool,
     /// Only let it go on on the server, and print its id
     #[arg(long, help_heading = "Talking")]
     pub(crate) detach: bool,

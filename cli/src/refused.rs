@@ -97,6 +97,7 @@ pub(crate) fn by_asking(error: &InvalidRequest) -> Failure {
         InvalidRequest::Question(_)
         | InvalidRequest::EmptyInput
         | InvalidRequest::CatalogueOfFork
+        | InvalidRequest::DropsWithoutFork
         | InvalidRequest::Event(_)
         | InvalidRequest::EventId(_)
         | InvalidRequest::Json(_)

@@ -41,7 +41,7 @@ use crate::workflows;
 
 pub(crate) use accepting::accept_catalogue;
 pub(crate) use checkpoint::{refuse_over, refuse_unread};
-pub(crate) use given::{known_to_fork, refuse_fork, refuse_said};
+pub(crate) use given::{refuse_fork, refuse_pending, refuse_said, start_of_fork};
 pub(crate) use signal_prompts::{SeenSignal, SignalPrompts, words};
 
 use abandoned::AbandonedWork;
@@ -50,7 +50,6 @@ pub(crate) use engine::hosting::{
     own_name,
 };
 use engine::hosting::{ManagerNotifier, has_process_at};
-use given::UnreadMessages;
 use kind_routes::CatalogueRoutes;
 pub(crate) use lease_errors::not_taken;
 use whole_run::{first_node, goes_on_without, leaves_agents_out};
@@ -140,7 +139,6 @@ impl RunOwner {
         let known = Arc::clone(&kind_routes) as Arc<_>;
         let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), known);
         settings.notifier = notifier;
-        settings.heritage = Arc::new(UnreadMessages);
         settings.remains = Arc::new(AbandonedWork);
         settings.times = times;
         Ok(Self {

@@ -95,6 +95,9 @@ pub enum InvalidRequest {
     /// A fork goes on under the catalogue of its run.
     #[error("$.accept_catalogue: not together with a checkpoint")]
     CatalogueOfFork,
+    /// Nothing is dropped of a run that goes on.
+    #[error("$.drop_pending: only together with a checkpoint")]
+    DropsWithoutFork,
     /// The event does not fit its agent.
     #[error(transparent)]
     Event(#[from] EventError),

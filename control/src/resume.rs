@@ -17,6 +17,9 @@ pub struct ResumeOrder {
     /// Accept an incompatible version of its workflow: open questions with changed schemas are asked again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accept_catalogue: bool,
+    /// A fork goes on without answers, messages and reroutes that the run has not carried out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drop_pending: bool,
 }
 
 impl ResumeOrder {
@@ -31,6 +34,9 @@ impl ResumeOrder {
         }
         if self.accept_catalogue && self.checkpoint.is_some() {
             return Err(InvalidRequest::CatalogueOfFork);
+        }
+        if self.drop_pending && self.checkpoint.is_none() {
+            return Err(InvalidRequest::DropsWithoutFork);
         }
         Ok(())
     }

@@ -9,8 +9,6 @@ pub mod cancelled_pause;
 pub mod checkpoint;
 pub mod control;
 pub mod decisions;
-pub mod inherited;
-pub mod inherited_event;
 pub mod journal;
 pub mod kinds;
 pub mod model;

@@ -51,7 +51,6 @@ use tokio::sync::mpsc;
 
 pub use abandoned_effects::{AbandonedEffects, NoAbandonedEffects};
 pub use acknowledge::StoppedRun;
-pub use branching::{Heritage, NoHeritage};
 pub use deliveries::{Deliveries, NoDeliveries, Undeliverable};
 pub use lanes::Lanes;
 pub use limit_stops::LimitStops;

@@ -6,7 +6,6 @@ use interrupts::store::{Intent, JournalEntry, Repeating, Store};
 use interrupts::{EffectId, KindName};
 use routing_core::{InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::error::KeepError;
 use crate::message::{AgentMessage, Origin};
@@ -18,9 +17,6 @@ pub const INPUT: &str = "input";
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
     input: String,
-    /// What was decided about the plan of the run that this one was forked off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    decided: Option<Value>,
 }
 
 /// Input that was given along when the run was resumed.
@@ -32,8 +28,6 @@ pub struct GivenInput {
     pub place: Option<String>,
     /// What it says.
     pub text: String,
-    /// What was decided about the plan of the run that this one was forked off, and not carried out there by then.
-    pub decided: Option<Value>,
 }
 
 impl GivenInput {
@@ -47,7 +41,6 @@ impl GivenInput {
             effect: entry.intent.effect,
             place: entry.intent.place.clone(),
             text: content.input,
-            decided: content.decided,
         })
     }
 
@@ -75,30 +68,7 @@ impl GivenInput {
 pub fn content_of(text: &str) -> Result<String, KeepError> {
     Ok(serde_json::to_string(&Content {
         input: text.to_owned(),
-        decided: None,
     })?)
-}
-
-/// The content of an entry with the words of a decision; `None` if it has none. The words alone, or all of it for a
-/// plan.
-pub fn content_of_decision(said: &Value, is_plan: bool) -> Option<String> {
-    let input = said.get("input").and_then(Value::as_str);
-    let content = if is_plan {
-        let says = |field: &str| said.get(field).is_some_and(|it| !it.is_null());
-        ["plan", "input", "text"]
-            .into_iter()
-            .any(says)
-            .then_some(Content {
-                input: input.unwrap_or_default().to_owned(),
-                decided: Some(said.clone()),
-            })
-    } else {
-        input.map(|input| Content {
-            input: input.to_owned(),
-            decided: None,
-        })
-    };
-    serde_json::to_string(&content?).ok()
 }
 
 /// The place of what was said when the decision about a pause was made.
@@ -144,6 +114,5 @@ pub async fn keep(
         effect,
         place: Some(place),
         text: text.to_owned(),
-        decided: None,
     })
 }

@@ -12,3 +12,6 @@ pub const CUT_OFF: &str = "cut_off";
 pub const DISPATCH: &str = "dispatch";
 /// A message was read.
 pub const MAIL: &str = "mail";
+/// What earlier versions kept in the journals of forks of what the other run had not carried out: it is passed over, and
+/// asked again.
+pub const OF_OLD_FORKS: [&str; 2] = ["decided", "event"];

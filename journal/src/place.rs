@@ -46,21 +46,6 @@ pub fn interrupt(node: &NodeId, turn: u32) -> String {
     format!("{node}#{turn}/interrupt")
 }
 
-/// The place of the question for a request that no model could fill in, of an interrupt at a place.
-pub fn request(interrupt: &str) -> String {
-    format!("{interrupt}/request")
-}
-
-/// The place of the interrupt to which a question at this place belongs: its own, or that of the request that is asked for.
-pub fn interrupt_of(question: &str) -> &str {
-    question.strip_suffix("/request").unwrap_or(question)
-}
-
-/// The place of the question that a plan asks after so many answers.
-pub fn question(node: &NodeId, turn: u32) -> String {
-    format!("{node}#{turn}/question")
-}
-
 /// The place where a node was cut off from outside instead of taking this turn.
 pub fn cut_off(node: &NodeId, turn: u32) -> String {
     format!("{node}#{turn}/cut_off")

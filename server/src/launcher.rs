@@ -1,6 +1,7 @@
 //! The port for executing runs.
 
 use async_trait::async_trait;
+use control::ResumeOrder;
 use interrupts::life::Actor;
 use interrupts::store::{CheckpointId, Run, StoreError};
 use interrupts::{Digest, OwnerName};
@@ -231,7 +232,7 @@ pub trait RunLauncher: Send + Sync {
         &self,
         checkpoint: CheckpointId,
         id: RunId,
-        input: Option<String>,
+        order: ResumeOrder,
         by: Actor,
     ) -> Result<RunId, LaunchError>;
 
@@ -281,7 +282,7 @@ impl RunLauncher for NoLauncher {
         &self,
         _checkpoint: CheckpointId,
         _id: RunId,
-        _input: Option<String>,
+        _order: ResumeOrder,
         _by: Actor,
     ) -> Result<RunId, LaunchError> {
         Err(LaunchError::Unsupported)

@@ -1,6 +1,5 @@
 //! Forks of plans that had asked: each asks for itself, once.
 
-use agents::run::inherited;
 use engine::run::RunStatus;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict, WithdrawCause};
@@ -12,9 +11,6 @@ use serde_json::json;
 use crate::durable::{ALL, assert_completed, interrupts, plan, question};
 use crate::kept::{Act, Kept};
 use engine::testing::{Death, Mortal};
-
-/// What says that a run carries out a plan.
-const ORDER: &str = r#"{"version":1,"workflow":"plan-execute","goal":"write the manual","workspace":"/a","model":"rehearsal","limits":{"max_steps":200,"parallel_workers":4,"corrections":3}}"#;
 
 fn someone(role: Role) -> Actor {
     Actor {
@@ -43,22 +39,6 @@ async fn fork(kept: &mut Kept) {
         content: "{}".to_owned(),
     };
     kept.run = kept.store.fork_run(last.id, new).await.unwrap().id;
-}
-
-/// As [`fork`], with all that goes with one where the run stands.
-async fn fork_with_what_is_left(kept: &mut Kept) {
-    let mut run = kept.store.run(kept.run).await.unwrap().unwrap();
-    run.content = ORDER.to_owned();
-    let at = run.goes_on_from().unwrap();
-    let known = inherited(&*kept.store, &run, at).await.unwrap();
-    let new = NewRun {
-        root: None,
-        id: RunId::generate(),
-        alias: None,
-        content: "{}".to_owned(),
-    };
-    let forked = kept.store.fork_run_with(at, new, known).await;
-    kept.run = forked.unwrap().id;
 }
 
 /// The one question that the run has asked, whatever became of it.
@@ -196,51 +176,6 @@ async fn wherever_the_process_of_a_fork_dies_it_asks_once() {
             decide(&kept, &asked, Verdict::Respond, Some("the left one")).await;
             assert_completed(&kept.execute(None).await);
             only_question(&kept).await;
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_recorded_answer_goes_with_a_fork_which_carries_it_out_once_and_asks_nobody() {
-    let mut kept = asking().await;
-    let original = kept.run;
-    let asked = only_question(&kept).await;
-    decide(&kept, &asked, Verdict::Respond, Some("the left one")).await;
-    // One of a fork that has not begun has it, too.
-    fork_with_what_is_left(&mut kept).await;
-    fork_with_what_is_left(&mut kept).await;
-    assert_completed(&kept.execute(None).await);
-    let own = only_question(&kept).await;
-    assert_ne!(own.id, asked.id, "it is the fork's own");
-    assert!(own.review.is_none(), "nobody was asked");
-    assert_eq!(own.state, State::Resolved);
-    let told = kept.player.told("EXECUTOR");
-    assert_eq!(told.len(), 2, "{told:#?}");
-    assert!(told[1].contains("the left one"), "{}", told[1]);
-    assert_eq!(unknown(&kept).await, [""; 0]);
-    // The decision over there is that run's.
-    kept.run = original;
-    assert_completed(&kept.execute(None).await);
-    assert_eq!(only_question(&kept).await.id, asked.id);
-    assert_eq!(kept.player.told("EXECUTOR").len(), 3);
-}
-
-#[tokio::test]
-async fn a_failure_that_is_to_be_tried_again_is_tried_again_by_a_fork_and_given_up_by_none() {
-    for verdict in [Verdict::Approve, Verdict::Cancel] {
-        let mut kept = Kept::new().acts(1, plan(&["one"])).acts(2, Act::Fail);
-        waits(&kept).await;
-        let asked = only_question(&kept).await;
-        decide(&kept, &asked, verdict, None).await;
-        fork_with_what_is_left(&mut kept).await;
-        kept.player.is_mended();
-        if verdict == Verdict::Approve {
-            assert_completed(&kept.execute(None).await);
-            assert!(only_question(&kept).await.review.is_none());
-            assert_eq!(unknown(&kept).await, [""; 0]);
-        } else {
-            let asked = waits(&kept).await;
-            assert_eq!(only_question(&kept).await.id, asked[0]);
         }
     }
 }

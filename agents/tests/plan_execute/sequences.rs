@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
-use agents::run::inherited;
 use engine::run::{RunReport, RunStatus};
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role,
     RunState, Scope, State, USUAL_ATTEMPTS, Verdict,
 };
-use interrupts::store::{Delivery, NewRun, RunError};
+use interrupts::store::{Delivery, NewRun, PendingInput, RunError};
 use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
 use planning::{PlanEditError, PlanPreview, StoredPlan};
@@ -388,23 +387,25 @@ impl World {
 
     /// From now on a fork of the run is looked at, where that stands now.
     async fn fork(&mut self) {
-        let Some(mut run) = self.kept.store.run(self.kept.run).await.unwrap() else {
+        let Some(run) = self.kept.store.run(self.kept.run).await.unwrap() else {
             return;
         };
-        run.content = ORDER.to_owned();
         let Some(at) = run.goes_on_from() else {
             return;
         };
-        let known = inherited(&*self.kept.store, &run, at).await.unwrap();
+        // What was said to it and not carried out belongs to it.
+        let pending = PendingInput::at(&*self.kept.store, &run, at).await;
+        if pending.unwrap().is_some() {
+            return;
+        }
         let new = NewRun {
             root: None,
             id: RunId::generate(),
             alias: None,
             content: "{}".to_owned(),
         };
-        match self.kept.store.fork_run_with(at, new, known).await {
+        match self.kept.store.fork_run(at, new).await {
             Ok(forked) => self.kept.run = forked.id,
-            // What was said to it and not read belongs to it.
             Err(RunError::MessagesWait(_)) => {}
             Err(error) => panic!("{error}"),
         }
@@ -437,9 +438,6 @@ impl World {
         }
     }
 }
-
-/// What says that a run carries out a plan.
-const ORDER: &str = r#"{"version":1,"workflow":"plan-execute","goal":"write the manual","workspace":"/a","model":"rehearsal","limits":{"max_steps":200,"parallel_workers":4,"corrections":3}}"#;
 
 fn sequences() -> u32 {
     let asked = std::env::var("PLANS").ok();

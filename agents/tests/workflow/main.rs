@@ -10,7 +10,6 @@
 )]
 
 mod another_answer;
-mod answered_before;
 mod calls;
 mod controlled;
 mod decided;
@@ -22,7 +21,6 @@ mod left_out;
 mod lives;
 mod models;
 mod older_journals;
-mod rerouted_before;
 mod resuming;
 mod said;
 mod stage;

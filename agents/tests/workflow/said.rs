@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use agents::run::inherited;
 use engine::run::RunStatus;
-use interrupts::OwnerName;
-use interrupts::store::{CheckpointId, Delivery, NewRun, Store};
-use jiff::SignedDuration;
-use journal::{ResumeRequest, said_to_fork};
+use interrupts::store::{CheckpointId, ForkStart, NewRun, Store};
+use journal::said_to_fork;
 use routing_core::review::Answer;
 use routing_core::{NodeId, RunId};
-use uuid::Uuid;
 
 use crate::lives::{ALL, Lives, NoReviewer, Steady, left};
 use crate::stage::{Person, Stage, assert_completed};
@@ -125,7 +121,11 @@ async fn told_after_its_end() -> Lives {
         content: "{}".to_owned(),
     };
     let at = over.checkpoint.unwrap();
-    let forked = lives.store.fork_run_with(at, new, vec![words]).await;
+    let start = ForkStart {
+        said: Some(words),
+        ..ForkStart::default()
+    };
+    let forked = lives.store.fork_run_with(at, new, start).await;
     lives.run = forked.unwrap().id;
     lives.calls.lock().unwrap().clear();
     lives
@@ -161,78 +161,4 @@ async fn what_was_said_to_the_fork_of_a_run_that_was_over_is_read_once_wherever_
         assert_eq!(left(&report), expected, "died after {operation}");
         lives.check(&operation).await;
     }
-}
-
-/// A run that stands still, and was asked to go on with words by somebody whose process died before it did.
-async fn asked_and_left() -> (Lives, CheckpointId) {
-    let mut lives = Lives::of(asking, RunId::generate());
-    lives.reviewer = Arc::new(NoReviewer);
-    let at = lives.live().await.checkpoint.unwrap();
-    lives.reviewer = Arc::new(Steady);
-    lives.run = forked(&lives.store, at).await;
-    let owner = Delivery {
-        owner: OwnerName::new("gone").unwrap(),
-        lease: SignedDuration::from_secs(1),
-        lost: None,
-    };
-    let owned = lives.store.own_run(lives.run, owner).await.unwrap();
-    let request = ResumeRequest {
-        id: Uuid::now_v7(),
-        input: Some(WORDS.to_owned()),
-    };
-    let node = NodeId::new("orchestrator").unwrap();
-    let kept = request.keep(&*lives.store, lives.run, owned.epoch, &node);
-    kept.await.unwrap();
-    let released = lives.store.release_run(lives.run, owned.epoch).await;
-    released.unwrap();
-    (lives, at)
-}
-
-#[tokio::test]
-async fn what_a_run_was_asked_to_go_on_with_goes_with_a_fork_of_it() {
-    let (lives, at) = asked_and_left().await;
-    let run = lives.store.run(lives.run).await.unwrap().unwrap();
-    let known = inherited(&*lives.store, &run, at).await.unwrap();
-    assert_eq!(known.len(), 1, "{known:#?}");
-    // The run does not stand there.
-    let later = CheckpointId {
-        number: at.number + 1,
-        ..at
-    };
-    let known_there = inherited(&*lives.store, &run, later).await;
-    assert_eq!(known_there.unwrap(), []);
-    let new = NewRun {
-        root: None,
-        id: RunId::generate(),
-        alias: None,
-        content: "{}".to_owned(),
-    };
-    let fork = lives.store.fork_run_with(at, new, known).await.unwrap().id;
-    for one in [fork, lives.run] {
-        assert_eq!(times_told(&goes_on(&lives, one).await), 1);
-    }
-    // Read, it is in the journal at every checkpoint that comes after, and is read no more.
-    let run = lives.store.run(fork).await.unwrap().unwrap();
-    let last = lives.store.last_checkpoint(fork).await.unwrap().unwrap().id;
-    let new = NewRun {
-        root: None,
-        id: RunId::generate(),
-        alias: None,
-        content: "{}".to_owned(),
-    };
-    let known = inherited(&*lives.store, &run, last).await.unwrap();
-    assert_eq!(known, []);
-    let of_fork = lives
-        .store
-        .fork_run_with(last, new, known)
-        .await
-        .unwrap()
-        .id;
-    let steps = lives.calls.lock().unwrap().len();
-    assert_eq!(times_told(&goes_on(&lives, of_fork).await), 1);
-    assert_eq!(
-        lives.calls.lock().unwrap().len(),
-        steps,
-        "nothing is new to it"
-    );
 }

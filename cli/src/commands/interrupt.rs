@@ -419,7 +419,13 @@ fn summary(made: &Made, arguments: &InterruptArguments) -> String {
     if interrupt.state == State::AwaitingReview {
         text.push_str(&format!("Go on with: {}\n", continuing(&made.run)));
     }
-    if let Some(branch) = branch_of(interrupt) {
+    if let Some(why) = left_behind(interrupt, "not_branched") {
+        text.push_str(&format!(
+            "No branch was made: {why}\nGo on with: {}\n",
+            continuing(&made.run)
+        ));
+    }
+    if let Some(branch) = left_behind(interrupt, "branch") {
         text.push_str(&advised(&format!(
             "Go on with: {}\nThe branch with: irq resume {branch}\n",
             continuing(&made.run)
@@ -435,9 +441,9 @@ fn waits_for_a_step(interrupt: &Interrupt) -> bool {
         && interrupt.mode == StopMode::Graceful
 }
 
-/// The run that a BRANCH has left behind.
-fn branch_of(interrupt: &Interrupt) -> Option<RunId> {
+/// What a BRANCH has left behind: its run, or why there is none.
+fn left_behind(interrupt: &Interrupt, what: &str) -> Option<String> {
     let content = interrupt.decision.as_ref()?.content.as_deref()?;
     let left: Value = serde_json::from_str(content).ok()?;
-    left.get("branch")?.as_str()?.parse().ok()
+    left.get(what)?.as_str().map(str::to_owned)
 }

@@ -1,8 +1,8 @@
 //! Checkpoints that runs continue from: one that this program cannot read completely is refused before anything starts.
 
-use agents::run::{ended_by_worker, is_said};
+use agents::run::ended_by_worker;
 use control::{StartError, check_start, ends_at, other_checkpoint};
-use interrupts::store::{CheckpointId, KnownEffect, Store};
+use interrupts::store::{CheckpointId, ForkStart, Store};
 use journal::Workflow;
 
 use crate::exit::{Exit, Failure};
@@ -44,9 +44,9 @@ pub(crate) async fn refuse_over(
     store: &dyn Store,
     workflow: &Workflow,
     from: CheckpointId,
-    known: &[KnownEffect],
+    start: &ForkStart,
 ) -> Result<(), Failure> {
-    let says = known.iter().any(is_said);
+    let says = start.said.is_some();
     let Some(found) = store.checkpoint(from).await? else {
         return Ok(());
     };

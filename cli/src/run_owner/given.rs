@@ -1,11 +1,8 @@
 //! Messages to a run that this process continues or forks off.
 
-use agents::run::inherited;
-use async_trait::async_trait;
 use control::InvalidRequest;
 use engine::run::keep_input;
-use interrupts::manager::Heritage;
-use interrupts::store::{CheckpointId, KnownEffect, Run, Store, StoreError};
+use interrupts::store::{CheckpointId, ForkStart, PendingInput, Run, Store};
 use journal::{ResumeRequest, Workflow, said_to_fork};
 use routing_core::RunId;
 
@@ -88,40 +85,55 @@ pub(crate) fn refuse_fork(workflow: &Workflow) -> Result<(), Failure> {
     }
 }
 
-/// The unread messages of a run: they go with the run that a BRANCH of it forks off.
-pub(super) struct UnreadMessages;
-
-#[async_trait]
-impl Heritage for UnreadMessages {
-    async fn of(
-        &self,
-        store: &dyn Store,
-        run: &Run,
-        from: CheckpointId,
-    ) -> Result<Vec<KnownEffect>, StoreError> {
-        inherited(store, run, from).await
-    }
-}
-
-/// The first entries of a fork's journal: what the run has not read at this point, and the message to the fork itself.
+/// Refuses a fork that would go on without something that its run was told and has not carried out.
 ///
 /// # Errors
 ///
-/// If the store cannot be read, or an entry cannot be serialised.
+/// [`Exit::Conflict`] with the ways out; if the store cannot be read.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(crate) async fn known_to_fork(
+pub(crate) async fn refuse_pending(
     store: &dyn Store,
-    (left, from): (&Run, CheckpointId),
+    (run, from): (&Run, CheckpointId),
+    start: &ForkStart,
+) -> Result<(), Failure> {
+    if start.drops_messages {
+        return Ok(());
+    }
+    let Some(pending) = PendingInput::at(store, run, from).await? else {
+        return Ok(());
+    };
+    let id = run.id;
+    let first = if run.state.is_final() {
+        String::new()
+    } else {
+        format!("let it go on first: irq resume {id}; or ")
+    };
+    let hint = format!("{first}fork it without that: irq fork {id} --drop-pending");
+    Err(Failure::new(Exit::Conflict, format!("{id}: {pending}")).hint(hint))
+}
+
+/// What is a fork's own from its beginning: the message to it.
+///
+/// # Errors
+///
+/// If the message cannot be serialised.
+pub(crate) fn start_of_fork(
     (fork, workflow): (RunId, &Workflow),
     input: Option<&str>,
-) -> Result<Vec<KnownEffect>, Failure> {
-    let mut known = inherited(store, left, from).await?;
-    if let Some(input) = input {
-        let said = said_to_fork(fork, &first_node(workflow)?, input);
-        known.push(said.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?);
-    }
-    Ok(known)
+    drops_pending: bool,
+) -> Result<ForkStart, Failure> {
+    let said = match input {
+        Some(input) => {
+            let said = said_to_fork(fork, &first_node(workflow)?, input);
+            Some(said.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?)
+        }
+        None => None,
+    };
+    Ok(ForkStart {
+        said,
+        drops_messages: drops_pending,
+    })
 }

@@ -10,8 +10,8 @@ use crate::seed::Seed;
 
 /// A question of this form that waits.
 fn asked(seed: &Seed, run: &Run, form: Option<&str>) -> Interrupt {
-    let content =
-        json!({"type": "HUMAN_REVIEW", "reason": "shall it be done?", "confirmationItems": []});
+    let content = json!({"type": "HUMAN_REVIEW", "reason": "shall it be done?", "choices": [],
+        "confirmationItems": [], "contextForDecision": ""});
     seed.asked(run, in_form(content, form).to_string(), Vec::new())
 }
 

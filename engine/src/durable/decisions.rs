@@ -18,10 +18,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::cancelled_pause::given_up_because;
-use super::inherited::decide_as_before;
 use super::stored_interrupts::{MOST_AT_ONCE, NewQuestion, StoredInterrupts, missing, sweep_due};
 use journal::error::KeepError;
-use journal::place;
 
 /// The decisions of a run in its store.
 pub struct StoreDecisions {
@@ -113,35 +111,15 @@ impl StoreDecisions {
     async fn needed(&self, asked: PersonPrompt<'_>) -> Result<(), KeepError> {
         match asked {
             PersonPrompt::Question(question) => {
-                if let QuestionKind::UnfilledRequest { fills, .. } = question.kind {
-                    self.raise_request(question, fills).await?;
+                if let QuestionKind::UnfilledRequest { fills, .. } = question.kind
+                    && self.row(question.interrupt).await?.is_none()
+                {
+                    self.ask_for_request(question, fills).await?;
                 }
                 self.open_review(question.interrupt, question).await
             }
             PersonPrompt::Pause(pause) => self.open_review(pause.interrupt, pause).await,
         }
-    }
-
-    /// Makes sure that the question for a request that no model could fill in exists, and is decided if it was decided
-    /// before.
-    async fn raise_request(
-        &self,
-        question: &Question,
-        fills: InterruptId,
-    ) -> Result<(), KeepError> {
-        let id = question.interrupt;
-        if self.row(id).await?.is_none() {
-            self.ask_for_request(question, fills).await?;
-        }
-        if let Some(interrupt) = self.stored_interrupts.place_of(fills) {
-            decide_as_before(
-                &self.stored_interrupts.record,
-                id,
-                &place::request(&interrupt),
-            )
-            .await?;
-        }
-        Ok(())
     }
 
     /// Tries until there is one final decision.

@@ -14,7 +14,6 @@ use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
-use super::inherited_event::InheritedEvent;
 use super::record::RunRecord;
 use super::replay;
 use journal::attempts::Tries;
@@ -148,11 +147,6 @@ impl RunJournal {
     /// The input that was given along each time the run was resumed.
     pub fn inputs(&self) -> &[GivenInput] {
         self.past.get().map_or(&[], |past| &past.inputs)
-    }
-
-    /// Supervisors' events that came with the run, which was forked off.
-    pub fn events(&self) -> &[InheritedEvent] {
-        self.past.get().map_or(&[], |past| &past.events)
     }
 
     /// The interrupts that nodes of the run had raised.

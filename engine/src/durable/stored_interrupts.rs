@@ -18,7 +18,6 @@ use jiff::Timestamp;
 use routing_core::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};
 use serde_json::Value;
 
-use super::inherited::decide_as_before;
 use super::kinds::NamedEvent;
 use super::record::RunRecord;
 use journal::error::KeepError;
@@ -39,10 +38,6 @@ pub struct StoredInterrupts {
     /// The events that came while this process had the run. In the store, an event is replaced by the agent's request
     /// once there is one.
     events: Mutex<HashMap<EventId, NamedEvent>>,
-    /// The places in the run of the interrupts that this process has raised.
-    places: Mutex<HashMap<InterruptId, String>>,
-    /// Events that came with a fork, and wait until a question of their node has taken an earlier event.
-    put_off: Mutex<Vec<NamedEvent>>,
 }
 
 /// An interrupt that an agent raises.
@@ -73,35 +68,12 @@ impl StoredInterrupts {
         Self {
             record,
             events: Mutex::default(),
-            places: Mutex::default(),
-            put_off: Mutex::default(),
         }
     }
 
     fn events(&self) -> MutexGuard<'_, HashMap<EventId, NamedEvent>> {
         // Only insertions, so a panic elsewhere leaves the table whole.
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn places(&self) -> MutexGuard<'_, HashMap<InterruptId, String>> {
-        // As above.
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps an event for later.
-    pub fn put_off(&self, event: NamedEvent) {
-        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
-        put_off.push(event);
-    }
-
-    /// What was kept for later for a node.
-    pub fn take_put_off(&self, node: &NodeId) -> Vec<NamedEvent> {
-        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
-        let (own, others) = std::mem::take(&mut *put_off)
-            .into_iter()
-            .partition(|event| event.node_id == *node);
-        *put_off = others;
-        own
     }
 
     /// Takes an event's interrupt for its node; returns whether the node may learn of it.
@@ -203,16 +175,7 @@ impl StoredInterrupts {
                 self.supersede(&raised).await?;
             }
         }
-        self.publish_put_off(raising.node).await?;
-        let place = place::interrupt(raising.node, raising.turn);
-        decide_as_before(&self.record, raising.interrupt, &place).await?;
-        self.places().insert(raising.interrupt, place);
         self.decide_by_policy(raising.interrupt).await
-    }
-
-    /// The place in the run of an interrupt that this process has raised.
-    pub fn place_of(&self, interrupt: InterruptId) -> Option<String> {
-        self.places().get(&interrupt).cloned()
     }
 
     /// Applies a standing rule or the policy before anyone is asked. A rule goes first: it is about this very question.

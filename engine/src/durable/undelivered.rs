@@ -90,9 +90,7 @@ impl Undelivered {
                     let origin = Origin::Event {
                         event: event.event_id.clone(),
                     };
-                    let was_read =
-                        read.contains(&origin) || was_read_before(journal, &event.event_id, read);
-                    if !was_read && stored_interrupts.deliver(interrupt).await? {
+                    if !read.contains(&origin) && stored_interrupts.deliver(interrupt).await? {
                         self.letters
                             .push((interrupt.node.clone(), event_message(&event)));
                     }
@@ -154,16 +152,6 @@ impl Undelivered {
         }
         Ok(())
     }
-}
-
-/// Whether an event was read in a run that this one goes on from.
-fn was_read_before(journal: &RunJournal, event: &EventId, read: &HashSet<&Origin>) -> bool {
-    let run = journal.record.run;
-    let handed = journal.events().iter().find(|it| it.is(run, event));
-    handed.is_some_and(|handed| {
-        let mut ids = handed.known_as().iter().cloned();
-        ids.any(|event| read.contains(&Origin::Event { event }))
-    })
 }
 
 /// The message of a message that the store keeps.

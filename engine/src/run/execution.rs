@@ -116,8 +116,6 @@ impl LiveRun {
         if start != RunStart::GoesOn || self.journal.record.is_watched_only() {
             return Ok(());
         }
-        let (handed, now) = (self.journal.events(), self.clock.now());
-        self.stored_interrupts.publish_handed(handed, now).await?;
         let Undelivered {
             letters,
             inputs,

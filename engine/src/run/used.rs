@@ -11,15 +11,13 @@ use routing_core::RunId;
 use routing_core::model::TokenUsage;
 use serde::Deserialize;
 
-use crate::durable::inherited::DECIDED;
-use crate::durable::inherited_event::EVENT;
 use crate::run::working::{WORK, Worked};
 use journal::RESUMED;
 use journal::allowance::{ALLOWANCE, Allowance};
 use journal::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
 use journal::entry::Prompt;
 use journal::input::INPUT;
-use journal::kind::{DISPATCH, MODEL_CALL};
+use journal::kind::{DISPATCH, MODEL_CALL, OF_OLD_FORKS};
 
 /// How many entries are read together.
 const PAGE: u32 = 1_000;
@@ -281,7 +279,8 @@ impl UseReading {
 /// Whether it may be written while no process works: a decision, or a request or input of the caller that lets the run
 /// go on.
 fn is_from_outside(entry: &JournalEntry) -> bool {
-    [DECIDED, DISPATCH, EVENT, INPUT, RESUMED].contains(&entry.intent.kind.as_str())
+    let kind = entry.intent.kind.as_str();
+    [DISPATCH, INPUT, RESUMED].contains(&kind) || OF_OLD_FORKS.contains(&kind)
 }
 
 /// How long each process has worked. For one that did not say so, until the last record before the next one began,

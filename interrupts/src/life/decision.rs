@@ -114,16 +114,6 @@ pub enum Judge {
         /// Who made it.
         name: ActorName,
     },
-    /// The one who decided the same question in the run that this one was forked from, if that was not carried out
-    /// there.
-    HandedOn {
-        /// The epoch of the delivery to the run's owner.
-        epoch: u64,
-        /// The question that was decided there.
-        from: InterruptId,
-        /// Who decided it.
-        by: Decider,
-    },
     /// A person.
     Person {
         /// Who.

@@ -1,51 +1,11 @@
 //! What a stop leaves behind once it has taken effect: the checkpoint, and for a branch also the run forked there.
 
-use async_trait::async_trait;
 use routing_core::{InterruptType, RunId};
 use serde::Serialize;
 
 use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::life::Interrupt;
-use crate::store::{CheckpointId, KnownEffect, NewRun, Pages, Run, RunError, Store, StoreError};
-
-/// How many journal entries are read together.
-const ENTRIES: u32 = 1_000;
-
-/// Knows what a fork inherits from its run beyond what that had recorded by the checkpoint.
-#[async_trait]
-pub trait Heritage: Send + Sync {
-    /// The messages to a run and the decisions about it that were not read by this checkpoint, if the run is still at it.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    async fn of(
-        &self,
-        store: &dyn Store,
-        run: &Run,
-        from: CheckpointId,
-    ) -> Result<Vec<KnownEffect>, StoreError>;
-}
-
-/// A fork inherits only what the journal had at its checkpoint.
-#[derive(Debug, Clone, Copy)]
-pub struct NoHeritage;
-
-#[async_trait]
-impl Heritage for NoHeritage {
-    async fn of(
-        &self,
-        _store: &dyn Store,
-        _run: &Run,
-        _from: CheckpointId,
-    ) -> Result<Vec<KnownEffect>, StoreError> {
-        Ok(Vec::new())
-    }
-}
+use crate::store::{CheckpointId, NewRun, PendingInput, RunError, StoreError};
 
 /// What a stop leaves behind.
 #[derive(Debug, Serialize)]
@@ -56,12 +16,16 @@ pub(super) struct LeftBehind {
     /// The run that was forked there.
     #[serde(skip_serializing_if = "Option::is_none")]
     branch: Option<RunId>,
+    /// Why none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_branched: Option<String>,
 }
 
 /// There is no checkpoint to fork from, or it is damaged: the stop takes effect all the same, and delays no other.
 const NOTHING: LeftBehind = LeftBehind {
     checkpoint: None,
     branch: None,
+    not_branched: None,
 };
 
 impl LeftBehind {
@@ -79,11 +43,12 @@ impl OwnedRunState {
         stop: &Interrupt,
         checkpoint: Option<CheckpointId>,
     ) -> Result<LeftBehind, KeepError> {
+        let left = LeftBehind {
+            checkpoint: checkpoint.map(|checkpoint| checkpoint.to_string()),
+            ..NOTHING
+        };
         if stop.interrupt_type != InterruptType::Branch {
-            return Ok(LeftBehind {
-                checkpoint: checkpoint.map(|checkpoint| checkpoint.to_string()),
-                branch: None,
-            });
+            return Ok(left);
         }
         let store = &self.shared.settings.store;
         let run = self.read(|| store.run(self.run)).await?;
@@ -95,17 +60,17 @@ impl OwnedRunState {
         if self.is_damaged(from).await? {
             return Ok(NOTHING);
         }
-        let mut known = if from.run == self.run {
-            Vec::new()
-        } else {
-            self.unread_messages().await?
+        let left = LeftBehind {
+            checkpoint: Some(from.to_string()),
+            ..left
         };
-        let heritage = &self.shared.settings.heritage;
-        let left = self.read(|| heritage.of(&**store, &run, from)).await?;
-        for effect in left {
-            if !known.iter().any(|it| it.place == effect.place) {
-                known.push(effect);
-            }
+        let not_branched = |why: String| LeftBehind {
+            not_branched: Some(why),
+            ..left
+        };
+        // The run stops as it was told to, and is not forked: a branch would go on without that.
+        if let Some(pending) = self.read(|| PendingInput::at(&**store, &run, from)).await? {
+            return Ok(not_branched(pending.to_string()));
         }
         // An interrupt forks at most one run, so the run reuses its UUID.
         let branch = RunId::from_uuid(stop.id.uuid());
@@ -113,21 +78,15 @@ impl OwnedRunState {
             root: None,
             id: branch,
             alias: None,
-            content: run.content,
+            content: run.content.clone(),
         };
-        let fork = || store.fork_run_with(from, new.clone(), known.clone());
-        let forked = self.write(fork).await;
-        match forked {
+        match self.write(|| store.fork_run(from, new.clone())).await {
             // `Taken`: the process that forked it died before the branch was resolved.
             Ok(_) | Err(RunError::Taken { .. }) => Ok(LeftBehind {
-                checkpoint: Some(from.to_string()),
                 branch: Some(branch),
+                ..left
             }),
-            // Sent after the branch was asked for: the run stops as it was told to, and is not forked.
-            Err(RunError::MessagesWait(_)) => Ok(LeftBehind {
-                checkpoint: Some(from.to_string()),
-                branch: None,
-            }),
+            Err(RunError::MessagesWait(waiting)) => Ok(not_branched(waiting.to_string())),
             Err(error) => Err(error.into()),
         }
     }
@@ -141,28 +100,5 @@ impl OwnedRunState {
             }
         };
         Ok(self.read(look).await?)
-    }
-
-    /// The journal of a fork that has no checkpoint of its own: what it has inherited, and the messages to it. Those are
-    /// not in the checkpoint that it began from, and no agent has read them.
-    async fn unread_messages(&self) -> Result<Vec<KnownEffect>, KeepError> {
-        let store = &self.shared.settings.store;
-        let (mut pages, mut known) = (Pages::of(ENTRIES), Vec::new());
-        while let Some(entries) = pages
-            .next(|page| async move { self.read(|| store.journal(self.run, page)).await })
-            .await?
-        {
-            known.extend(entries.into_iter().filter_map(|entry| {
-                let (place, result) = (entry.intent.place?, entry.result?);
-                Some(KnownEffect {
-                    node: entry.intent.node,
-                    kind: entry.intent.kind,
-                    place,
-                    content: entry.intent.content,
-                    result: result.content,
-                })
-            }));
-        }
-        Ok(known)
     }
 }

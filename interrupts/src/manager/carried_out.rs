@@ -1,22 +1,10 @@
 //! Records that decisions about stops are carried out: they are once the run continues or ends.
 
-use routing_core::InterruptId;
-use serde::Deserialize;
-
 use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::life::{Family, Interrupt, RunState, Verdict};
-use crate::store::{JournalError, Pages};
+use crate::store::{JournalError, Pages, dispatched};
 
 const PAGE: u32 = 200;
-
-/// The kind of effect that carries out a decision.
-const DISPATCH: &str = "dispatch";
-
-/// The part of a dispatch's journal entry that is needed here.
-#[derive(Deserialize)]
-struct Dispatch {
-    interrupt: InterruptId,
-}
 
 impl OwnedRunState {
     /// Records that the decisions of all stops that came from outside have been carried out. Stops that an agent has
@@ -33,15 +21,10 @@ impl OwnedRunState {
             .await?
         {
             for entry in open {
-                if entry.intent.kind.as_str() != DISPATCH {
-                    continue;
-                }
-                let Ok(dispatch) = serde_json::from_str::<Dispatch>(&entry.intent.content) else {
+                let Some(id) = dispatched(&entry) else {
                     continue;
                 };
-                let interrupt = self
-                    .read(|| settings.store.interrupt(dispatch.interrupt))
-                    .await?;
+                let interrupt = self.read(|| settings.store.interrupt(id)).await?;
                 let Some(stop) = interrupt.filter(is_from_outside) else {
                     continue;
                 };

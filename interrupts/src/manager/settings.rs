@@ -7,7 +7,6 @@ use jiff::SignedDuration;
 use routing_core::{Clock, SystemClock};
 
 use super::abandoned_effects::{AbandonedEffects, NoAbandonedEffects};
-use super::branching::{Heritage, NoHeritage};
 use super::recovery::Backoff;
 use super::request::KindRoutes;
 use crate::life::{Actor, Role};
@@ -61,8 +60,6 @@ pub struct ManagerSettings {
     pub clock: Arc<dyn Clock>,
     /// Knows kinds and routes.
     pub kind_routes: Arc<dyn KindRoutes>,
-    /// Knows what a run that a stop forks inherits.
-    pub heritage: Arc<dyn Heritage>,
     /// Knows what becomes of the effects that a run had begun, if it ends while no process works on it.
     pub remains: Arc<dyn AbandonedEffects>,
     /// How long things take.
@@ -72,7 +69,7 @@ pub struct ManagerSettings {
 }
 
 impl ManagerSettings {
-    /// The usual settings: the machine's clock, no notifier, branches inherit nothing more, effects begun by ended runs stay as they are.
+    /// The usual settings: the machine's clock, no notifier, effects begun by ended runs stay as they are.
     pub fn new(store: Arc<dyn Store>, owner: OwnerName, kind_routes: Arc<dyn KindRoutes>) -> Self {
         Self {
             store,
@@ -80,7 +77,6 @@ impl ManagerSettings {
             notifier: Arc::new(NoNotifier),
             clock: Arc::new(SystemClock),
             kind_routes,
-            heritage: Arc::new(NoHeritage),
             remains: Arc::new(NoAbandonedEffects),
             times: Times::default(),
             backoff: Backoff::default(),

@@ -51,7 +51,7 @@ macro_rules! store_operations {
             Runs {
                 fn create_run(new: NewRun) -> Result<Run, RunError>;
                 fn fork_run(from: CheckpointId, new: NewRun) -> Result<Run, RunError>;
-                fn fork_run_with(from: CheckpointId, new: NewRun, known: Vec<KnownEffect>) -> Result<Run, RunError>;
+                fn fork_run_with(from: CheckpointId, new: NewRun, start: ForkStart) -> Result<Run, RunError>;
                 fn own_run(id: RunId, owner: Delivery) -> Result<Run, RunError>;
                 fn renew_run(id: RunId, epoch: u64, lease: SignedDuration) -> Result<Run, RunError>;
                 fn release_run(id: RunId, epoch: u64) -> Result<Run, RunError>;
@@ -143,8 +143,8 @@ pub use crate::rules::StandingRule;
 pub use crate::store::{
     AdmitError, Admitted, Audit, AuditRow, Begun, CatalogueRow, Catalogues, ChangeError,
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding,
-    Delivery, Filter, FollowError, Intent, Interrupts, Journal, JournalEntry, JournalError,
-    KnownEffect, MessageError, Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes,
+    Delivery, Filter, FollowError, ForkStart, Intent, Interrupts, Journal, JournalEntry,
+    JournalError, MessageError, Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes,
     Outbox, OutboxRow, Page, PageBack, Purge, Purged, PutQuestion, PutQuestionError,
     RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules,
     StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,

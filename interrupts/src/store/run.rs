@@ -151,6 +151,15 @@ pub struct NewRun {
     pub root: Option<RootNode>,
 }
 
+/// What is a fork's own from its beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ForkStart {
+    /// What is said to it: an entry of its journal after those that it takes over.
+    pub said: Option<KnownEffect>,
+    /// Whether it goes on without the messages that wait for agents of the other run. They stay there.
+    pub drops_messages: bool,
+}
+
 /// Why a run was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -229,12 +238,11 @@ pub trait Runs: Send + Sync {
     ///
     /// If dropped, it was forked whole or not at all. Fork it again to be sure.
     async fn fork_run(&self, from: CheckpointId, new: NewRun) -> Result<Run, RunError> {
-        self.fork_run_with(from, new, Vec::new()).await
+        self.fork_run_with(from, new, ForkStart::default()).await
     }
 
-    /// As [`Runs::fork_run`], with effects of its own in its journal after those that it takes over, for the process
-    /// that continues it. An effect at a place that it takes over is there already, and is left as it is. The fork's
-    /// content, and not these effects, says whether the fork is the same one.
+    /// As [`Runs::fork_run`], with what is its own from its beginning. The fork's content, and not this, says whether the
+    /// fork is the same one.
     ///
     /// # Errors
     ///
@@ -247,7 +255,7 @@ pub trait Runs: Send + Sync {
         &self,
         from: CheckpointId,
         new: NewRun,
-        known: Vec<KnownEffect>,
+        start: ForkStart,
     ) -> Result<Run, RunError>;
 
     /// Makes a process the owner of a run, in a new epoch.

@@ -74,7 +74,7 @@ pub(crate) async fn resume(
             number,
         };
         let id = fork.unwrap_or_else(RunId::generate);
-        return forked(app, caller, checkpoint, (id, how.order.input)).await;
+        return forked(app, caller, checkpoint, (id, how.order)).await;
     }
     match before {
         Before::Nothing => {}
@@ -135,11 +135,11 @@ async fn forked(
     app: &App,
     caller: &Caller,
     checkpoint: CheckpointId,
-    (id, input): (RunId, Option<String>),
+    (id, order): (RunId, ResumeOrder),
 ) -> Result<RunId, Problem> {
     let launcher = &app.config.launcher;
     let by = caller.actor.clone();
-    let forked = launcher.fork(checkpoint, id, input, by).await;
+    let forked = launcher.fork(checkpoint, id, order, by).await;
     forked.map_err(|error| {
         if error == (LaunchError::Taken { run: id }) {
             key_was_used()

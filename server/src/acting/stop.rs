@@ -101,6 +101,11 @@ pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
             detail,
             "fork the run first, then resume the fork with `accept_catalogue`",
         ),
+        InvalidRequest::DropsWithoutFork => Problem::new(
+            Kind::Shape,
+            detail,
+            "leave it out: a run that goes on carries all of it out",
+        ),
         InvalidRequest::Event(error) => misnamed(error),
         InvalidRequest::EventId(_) => Problem::new(Kind::Shape, detail, "shorten it"),
         InvalidRequest::Json(_) | _ => Problem::new(Kind::Internal, detail, "report this"),

@@ -54,6 +54,8 @@ schemas! {
         /// Accept an incompatible version of its workflow: open questions with changed schemas are asked again. Not together
         /// with a checkpoint.
         accept_catalogue: bool,
+        /// With a checkpoint alone: go on without answers, messages and reroutes that the run has not carried out.
+        drop_pending: bool,
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
 use async_trait::async_trait;
+use control::ResumeOrder;
 use interrupts::NoNotifier;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
@@ -120,14 +121,14 @@ impl RunLauncher for Launches {
         &self,
         checkpoint: CheckpointId,
         id: RunId,
-        input: Option<String>,
+        order: ResumeOrder,
         _by: Actor,
     ) -> Result<RunId, LaunchError> {
         let new = NewRun {
             root: None,
             id,
             alias: None,
-            content: serde_json::json!({"input": input}).to_string(),
+            content: serde_json::json!({"input": order.input}).to_string(),
         };
         match self.store.fork_run(checkpoint, new).await {
             Ok(run) => Ok(run.id),

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use interrupts::life::RunState;
 use interrupts::store::{
-    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery,
-    JournalEntry, KnownEffect, NewRun, Page, PageBack, Pages, Run, RunError, Runs, StoreError,
+    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery, ForkStart,
+    JournalEntry, NewRun, Page, PageBack, Pages, Run, RunError, Runs, StoreError,
 };
 use jiff::SignedDuration;
 use routing_core::RunId;
@@ -33,7 +33,7 @@ impl<B: Backend> Runs for Adapter<B> {
         &self,
         from: CheckpointId,
         new: NewRun,
-        known: Vec<KnownEffect>,
+        start: ForkStart,
     ) -> Result<Run, RunError> {
         check_name(&new)?;
         let done = match self.backend.checkpoint(from).await? {
@@ -45,7 +45,7 @@ impl<B: Backend> Runs for Adapter<B> {
             from,
             new,
             done,
-            known,
+            start,
         };
         self.backend.execute(fork).await
     }

@@ -1,10 +1,9 @@
 //! Runs that continue from a checkpoint of another one.
 
-use std::collections::HashSet;
-
 use interrupts::EffectId;
 use interrupts::store::{
-    AuditSubject, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun, Repeating, Run, RunError,
+    AuditSubject, CheckpointId, ForkStart, Intent, JournalEntry, KnownEffect, NewRun, Repeating,
+    Run, RunError,
 };
 use routing_core::RunId;
 
@@ -19,8 +18,7 @@ pub(crate) struct Fork {
     /// What had its result in the other run's journal when the checkpoint was saved, in order. It is read
     /// before the transaction, for neither a result nor its count ever changes.
     pub(crate) done: Vec<JournalEntry>,
-    /// What it has of its own from its beginning.
-    pub(crate) known: Vec<KnownEffect>,
+    pub(crate) start: ForkStart,
 }
 
 impl Operation for Fork {
@@ -56,7 +54,9 @@ impl Operation for Fork {
             let checkpoint = self.from;
             return Err(Halt::Refused(RunError::NoCheckpoint { checkpoint }));
         }
-        if let Some(waiting) = undelivered::waiting(self.from.run, tables)? {
+        if !self.start.drops_messages
+            && let Some(waiting) = undelivered::waiting(self.from.run, tables)?
+        {
             return Err(Halt::Refused(RunError::MessagesWait(waiting)));
         }
         alias_of(&self.new, tables)?;
@@ -70,15 +70,8 @@ impl Operation for Fork {
                 effects += 1;
             }
         }
-        let taken: HashSet<&str> = self
-            .done
-            .iter()
-            .filter_map(|entry| entry.intent.place.as_deref())
-            .collect();
-        for known in &self.known {
-            if !taken.contains(known.place.as_str()) {
-                keep(*id, known, tables)?;
-            }
+        if let Some(said) = &self.start.said {
+            keep(*id, said, tables)?;
         }
         tables.audit(AuditSubject::Fork {
             run: *id,

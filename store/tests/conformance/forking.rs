@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use interrupts::life::{Admission, Role, RunState, Scope};
+use interrupts::life::{Admission, Choosing, Role, RunState, Scope, Verdict};
 use interrupts::store::{
-    AdmitError, AuditSubject, Begun, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun,
-    NodeActivity, Notification, Run, RunError, Store, WaitingMessages,
+    AdmitError, AuditSubject, Begun, CheckpointId, ForkStart, Intent, JournalEntry, KnownEffect,
+    NewRun, NodeActivity, Notification, PendingInput, Run, RunError, Store, WaitingMessages,
 };
 use interrupts::{EffectId, KindName};
 use routing_core::{InterruptType, NodeId, RunId};
 
 use crate::nodes::{message, node};
 use crate::running::{draft, intent};
-use crate::scene::{ALL, Scene, actor, delivery, question};
+use crate::scene::{ALL, Scene, actor, choosing, delivery, event, person, question, rerouting};
 
 /// An effect at a place of a run.
 fn placed(run: &Run, place: &str) -> Intent {
@@ -29,6 +29,14 @@ fn fork() -> NewRun {
         id: RunId::generate(),
         alias: None,
         content: r#"{"goal":"the same"}"#.to_owned(),
+    }
+}
+
+/// What is said to a fork.
+fn said(known: &KnownEffect) -> ForkStart {
+    ForkStart {
+        said: Some(known.clone()),
+        ..ForkStart::default()
     }
 }
 
@@ -160,8 +168,8 @@ pub(crate) async fn a_fork_has_what_it_is_created_with<S: Store>(scene: Scene<S>
         result: "{}".to_owned(),
     };
     let create = async || {
-        let known = vec![known.clone()];
-        let created = store.fork_run_with(checkpoint.id, new.clone(), known);
+        let start = said(&known);
+        let created = store.fork_run_with(checkpoint.id, new.clone(), start);
         created.await.unwrap()
     };
     let forked = create().await;
@@ -203,7 +211,7 @@ pub(crate) async fn a_fork_has_what_it_is_created_with<S: Store>(scene: Scene<S>
         number: 7,
     };
     let nothing = fork();
-    let refused = store.fork_run_with(nowhere, nothing.clone(), vec![known]);
+    let refused = store.fork_run_with(nowhere, nothing.clone(), said(&known));
     assert!(refused.await.is_err());
     assert_eq!(store.journal(nothing.id, ALL).await, Ok(Vec::new()));
 }
@@ -298,8 +306,85 @@ pub(crate) async fn a_run_whose_agents_have_messages_to_read_is_not_forked<S: St
 
     store.send_message(message(&b, "late")).await.unwrap();
     assert!(store.fork_run(from, fork()).await.is_err());
+    let dropping = ForkStart {
+        drops_messages: true,
+        ..ForkStart::default()
+    };
+    store.fork_run_with(from, fork(), dropping).await.unwrap();
     for state in [RunState::Running, RunState::Failed] {
         store.change_run(run.id, 1, state, None).await.unwrap();
     }
     store.fork_run(from, fork()).await.unwrap();
+}
+
+/// A fork would go on without what its run was told and has not carried out: that is named.
+pub(crate) async fn what_a_fork_would_go_on_without_is_named<S: Store>(scene: Scene<S>) {
+    let store = &*scene.store;
+    let (answered, paused) = (scene.run().await, scene.run().await);
+    let (asked, told) = (scene.run().await, scene.run().await);
+    let pending = async |run: &Run| {
+        let run = store.run(run.id).await.unwrap().unwrap();
+        let at = run.goes_on_from().unwrap();
+        PendingInput::at(store, &run, at).await.unwrap()
+    };
+    let mut first = None;
+    for run in [&answered, &paused, &asked, &told] {
+        let at = store.save(draft(run, None)).await.unwrap().id;
+        first.get_or_insert(at);
+        assert_eq!(pending(run).await, None);
+    }
+
+    let open = scene.awaiting(question(&answered, "open")).await;
+    assert_eq!(pending(&answered).await, None, "a fork asks for itself");
+    let decided = store.decide(open.id, person(&open), choosing(None)).await;
+    let answer = Some(PendingInput::Answer(open.id));
+    assert_eq!(pending(&answered).await, answer);
+    let effect = decided.unwrap().decision.unwrap().effect;
+    store.finish(1, effect, "{}".to_owned()).await.unwrap();
+    assert_eq!(pending(&answered).await, None);
+
+    let pause = |text: &str| Admission {
+        interrupt_type: InterruptType::Pause,
+        scope: Scope::Run,
+        ..question(&paused, text)
+    };
+    for (content, says) in [(None, false), (Some(r#"{"input":"keep it short"}"#), true)] {
+        let open = scene.awaiting(pause(content.unwrap_or("plain"))).await;
+        let decision = Choosing {
+            verdict: if says {
+                Verdict::Respond
+            } else {
+                Verdict::Resume
+            },
+            content: content.map(str::to_owned),
+            ..choosing(None)
+        };
+        let decided = store.decide(open.id, person(&open), decision).await;
+        decided.unwrap();
+        let answer = says.then_some(PendingInput::Answer(open.id));
+        assert_eq!(pending(&paused).await, answer);
+    }
+
+    scene.admitted(rerouting(&asked, "event", "OTHER")).await;
+    let reroute = Some(PendingInput::Reroute(event("event")));
+    assert_eq!(pending(&asked).await, reroute);
+
+    let words = Intent {
+        kind: KindName::new("input").unwrap(),
+        ..placed(&told, "said")
+    };
+    done(&scene, words, "{}").await;
+    assert_eq!(pending(&told).await, Some(PendingInput::Words));
+    store.save(draft(&told, None)).await.unwrap();
+    assert_eq!(pending(&told).await, None, "a fork takes it over");
+    // A fork that begins earlier has nothing of what came later.
+    let early = PendingInput::at(
+        store,
+        &answered,
+        CheckpointId {
+            number: 0,
+            ..first.unwrap()
+        },
+    );
+    assert_eq!(early.await, Ok(None));
 }

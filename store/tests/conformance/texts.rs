@@ -3,8 +3,8 @@
 
 use interrupts::life::{Admission, Choosing, Evidence, RunState};
 use interrupts::store::{
-    CallWait, CheckpointDraft, CheckpointError, CheckpointId, Intent, KnownEffect, NewMessage,
-    NewRun, NodeActivity, NodeRow, Run, RunError, Store, StoreError,
+    CallWait, CheckpointDraft, CheckpointError, CheckpointId, ForkStart, Intent, KnownEffect,
+    NewMessage, NewRun, NodeActivity, NodeRow, Run, RunError, Store, StoreError,
 };
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
@@ -141,7 +141,11 @@ async fn journal<S: Store>(scene: &Scene<S>, text: &str) -> Outcome {
         content: text.to_owned(),
         result: text.to_owned(),
     };
-    let fork = store.fork_run_with(checkpoint, fork, vec![known]).await;
+    let start = ForkStart {
+        said: Some(known),
+        ..ForkStart::default()
+    };
+    let fork = store.fork_run_with(checkpoint, fork, start).await;
     let forked = store.journal(fork.unwrap().id, ALL).await.unwrap();
     let results = forked.iter().map(|it| &it.result.as_ref().unwrap().content);
     Ok(read.intent == intent

@@ -88,22 +88,13 @@ impl ActivePlan {
         for decision in pauses.iter().filter_map(|pause| pause.decision.as_ref()) {
             decided.take(decision);
         }
-        // The answer to the plan's own question, and what was decided about the run that this one was forked from.
+        // The answer to the plan's own question.
         let mut of_run = PlanDecision::default();
         let answered = decided_question(&self.snapshot, &record).await?;
         if let Some(decision) = &answered {
             of_run.take(decision);
         }
-        let given = new_inputs(&self.journal, &self.snapshot);
-        let of_another: Vec<_> = given
-            .into_iter()
-            .filter_map(|given| given.decided)
-            .collect();
-        let waits = answered.is_some() || !of_another.is_empty() || decided.needs_its_run();
-        for content in of_another {
-            of_run.take_content(content);
-        }
-        if waits {
+        if answered.is_some() || decided.needs_its_run() {
             self.waits_for_its_run = true;
             self.is_changed_first = decided.changes_steps() || of_run.changes_steps();
             return Ok(());

@@ -259,15 +259,10 @@ impl Driver {
         let (mut decided, mut taken) = (PlanDecision::default(), Taken::default());
         let given = new_inputs(&self.journal, &self.snapshot);
         taken.inputs.extend(given.iter().map(|given| given.effect));
-        // Decisions about the run that this one was forked from came before all decisions about this one.
-        for content in given.iter().filter_map(|given| given.decided.clone()) {
-            decided.is_there = true;
-            decided.take_content(content);
-        }
         for pause in decided_pauses(&record, &self.snapshot.applied).await? {
             take_decision(&pause, &mut decided, &mut taken);
         }
-        for given in given.iter().filter(|given| given.decided.is_none()) {
+        for given in &given {
             decided.is_there = true;
             decided.say(&given.text);
         }

@@ -8,12 +8,10 @@ use serde_json::json;
 use super::Driver;
 use super::nodes::role_of;
 use crate::workflow::failure::FlowError;
-use engine::durable::inherited::decide_as_before;
 use engine::durable::stored_interrupts::{
     NewQuestion, decide_by_policy, decide_by_rule, set_terms,
 };
 use journal::error::KeepError;
-use journal::place;
 use planning::{Activity, Cause, Held, OpenQuestion, PLAN_EXECUTE, Phase, PlanStep};
 
 /// The allowed decisions about an agent's question: answers, and none that changes the plan.
@@ -203,17 +201,10 @@ impl Driver {
             }
         };
         let row = self.taken_again(row).await?;
-        if row.state == State::Acknowledged && !self.is_decided(open, &row).await? {
+        if row.state == State::Acknowledged && !self.decided_by_itself(&row).await? {
             self.live.stored_interrupts.show(row, &question).await?;
         }
         Ok(Some(question))
-    }
-
-    /// Whether no person need be asked: it was decided before this run was forked, or is decided automatically.
-    async fn is_decided(&self, open: &OpenQuestion, row: &Interrupt) -> Result<bool, KeepError> {
-        let asked_at = place::question(&open.node, open.turn);
-        let before = decide_as_before(&self.journal.record, row.id, &asked_at).await?;
-        Ok(before || self.decided_by_itself(row).await?)
     }
 
     /// Whether a standing rule or the policy has decided the question. A rule goes first: it is about this very

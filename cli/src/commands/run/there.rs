@@ -86,6 +86,7 @@ pub(in crate::commands) fn resume(
             checkpoint: None,
             input: arguments.message.clone(),
             accept_catalogue: arguments.accept_catalogue,
+            drop_pending: false,
         };
         // A working run is only followed, and one that waits for answers goes on when they are given; a paused one was
         // stopped apart from its questions.
@@ -122,6 +123,7 @@ pub(in crate::commands) fn fork(
             checkpoint: Some(arguments.at.unwrap_or(from.checkpoint)),
             input: arguments.message.clone(),
             accept_catalogue: false,
+            drop_pending: arguments.drop_pending,
         };
         let run = server.client.resume(from.id, &how).await?;
         if arguments.detach {

@@ -160,8 +160,12 @@ fn buttons_of(modal: &Modal, width: usize, look: Theme) -> Vec<Line<'static>> {
 fn draw_input(frame: &mut Frame<'_>, area: Rect, input: &Input, has_keys: bool, look: Theme) {
     let width = usize::from(area.width.saturating_sub(3));
     let scroll = input.visual_scroll(width);
-    let text: String = visible_line(input.value()).chars().skip(scroll).collect();
-    let line = Line::from(vec![Span::styled("› ", look.active()), Span::raw(text)]);
+    // Of a long text, the part around the cursor is shown; what is made visible may have another length.
+    let part: String = input.value().chars().skip(scroll).take(width).collect();
+    let line = Line::from(vec![
+        Span::styled("› ", look.active()),
+        Span::raw(visible_line(&part)),
+    ]);
     frame.render_widget(Paragraph::new(line), area);
     if has_keys {
         let cursor = input.visual_cursor().saturating_sub(scroll);

@@ -157,84 +157,18 @@ fn the_first_plan_of_a_run_is_not_taken_back() {
     assert_eq!(done, left(&before));
 }
 
-/// The run that a BRANCH of another one leaves.
-fn branched(desk: &Desk, run: &str) -> String {
-    let branch = end(&mut desk.irq(&["interrupt", run, "--type", "BRANCH"])).exits_with(0);
-    let branch = branch.output.rsplit("irq resume ").next().unwrap();
-    branch.trim().to_owned()
-}
-
-/// The run that is none of these.
-fn another(desk: &Desk, known: &[&str]) -> String {
-    let runs = lines(
-        &end(&mut desk.irq(&["ps", "--all", "--json"]))
-            .exits_with(0)
-            .output,
-    );
-    let mut ids = runs.iter().map(|row| row["id"].as_str().unwrap());
-    ids.find(|id| !known.contains(id)).unwrap().to_owned()
-}
-
 #[test]
-fn a_change_that_nobody_has_carried_out_goes_with_what_is_forked_off_there() {
+fn nothing_is_forked_off_before_a_change_is_carried_out() {
     let desk = Desk::new();
     let run = desk.stopped_after_its_first_step();
     desk.apply(&run, r#"["one", "two"]"#);
-    let branch = branched(&desk, &run);
+    end(&mut desk.irq(&["fork", &run, "--no-input"]))
+        .exits_with(CONFLICT)
+        .says("is not carried out yet")
+        .says("--drop-pending");
+    end(&mut desk.irq(&["resume", &run, "--no-input"])).exits_with(0);
+    assert_eq!(is_done(&desk, &run)[1..], ["one", "two"]);
+    // Carried out, it is part of the plan.
     end(&mut desk.irq(&["fork", &run, "--no-input"])).exits_with(0);
-    let fork = another(&desk, &[&run, &branch]);
-    assert_eq!(is_done(&desk, &fork)[1..], ["one", "two"]);
-    // A branch of what has not begun has it, too.
-    let second = branched(&desk, &branch);
-    for one in [&branch, &second, &run] {
-        end(&mut desk.irq(&["resume", one, "--no-input"])).exits_with(0);
-        assert_eq!(is_done(&desk, one)[1..], ["one", "two"], "{one}");
-        let plan = desk.plan(one);
-        let kinds = plan["versions"].as_array().unwrap().iter();
-        let kinds: Vec<_> = kinds.map(|it| it["kind"].as_str().unwrap()).collect();
-        assert_eq!(
-            kinds,
-            ["plan_changed", "plan_changed"],
-            "{one}: it is changed once"
-        );
-    }
-    // Carried out, it is part of the plan, and goes with nothing any more.
-    end(&mut desk.irq(&["fork", &run, "--no-input"])).exits_with(0);
-    let over = another(&desk, &[&run, &branch, &fork, &second]);
-    assert_eq!(desk.plan(&over)["versions"], desk.plan(&run)["versions"]);
     end(&mut desk.irq(&["history", "--verify"])).exits_with(0);
-}
-
-#[test]
-fn words_that_nobody_has_carried_out_go_with_what_is_forked_off_there() {
-    let desk = Desk::new();
-    let run = desk.stopped_after_its_first_step();
-    let pause = desk.open()[0]["id"].as_str().unwrap().to_owned();
-    let words = "add a validation step";
-    let decide = ["--decision", "modify_plan", "--message", words];
-    end(desk.irq(&["review", &pause]).args(decide)).exits_with(0);
-    let branch = branched(&desk, &run);
-    for one in [&branch, &run] {
-        end(&mut desk.irq(&["resume", one, "--no-input"])).exits_with(0);
-        let told = desk.told(one);
-        let asked = told.iter().filter(|fact| fact["reason"] == words).count();
-        assert_eq!(asked, 1, "{one}: {told:#?}");
-    }
-}
-
-#[test]
-fn a_fork_that_stands_again_before_it_has_carried_a_change_out_is_not_changed_over_it() {
-    let desk = Desk::new();
-    let run = desk.stopped_after_its_first_step();
-    desk.apply(&run, r#"["one", "two"]"#);
-    let branch = branched(&desk, &run);
-    desk.stop_again(&branch);
-    // Another change would be previewed against a plan that the first one is about to change.
-    for change in [&["--undo"][..], &["--preview", r#"["three"]"#]] {
-        end(desk.irq(&["plan", &branch]).args(change))
-            .exits_with(CONFLICT)
-            .says(&format!("irq resume {branch}"));
-    }
-    end(&mut desk.irq(&["resume", &branch, "--no-input"])).exits_with(0);
-    assert_eq!(is_done(&desk, &branch)[1..], ["one", "two"]);
 }

@@ -11,13 +11,11 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use super::{Came, Recorded, RunJournal, read};
-use crate::durable::inherited::DECIDED;
-use crate::durable::inherited_event::{EVENT, InheritedEvent, came_with};
 use journal::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries};
 use journal::entry::{CallIntent, CallResult, CutOff, FlowPosition, InterruptIntent, TurnStart};
 use journal::error::KeepError;
 use journal::input::GivenInput;
-use journal::kind::{CUT_OFF, DISPATCH, INTERRUPT, MAIL, MODEL_CALL};
+use journal::kind::{CUT_OFF, DISPATCH, INTERRUPT, MAIL, MODEL_CALL, OF_OLD_FORKS};
 use journal::message::{Mail, Origin};
 
 /// How many entries are read at a time.
@@ -43,8 +41,6 @@ pub(super) struct Past {
     pub(super) read: Vec<Origin>,
     /// The input that came with resumings, read or not.
     pub(super) inputs: Vec<GivenInput>,
-    /// Supervisors' events that came with the fork.
-    pub(super) events: Vec<InheritedEvent>,
     /// The interrupts of the run's own nodes.
     pub(super) interrupts: Vec<InterruptId>,
     pub(super) last: Option<Timestamp>,
@@ -171,15 +167,7 @@ impl RunJournal {
             ..
         } = entry.intent;
         let Some(place) = place else { return Ok(()) };
-        if kind.as_str() == DECIDED {
-            // It is looked up when its question is asked.
-            return Ok(());
-        }
-        if kind.as_str() == EVENT {
-            let from = self.record.forked_from();
-            if from.is_some_and(|from| came_with(from, &place)) {
-                past.events.push(read(&place, &content)?);
-            }
+        if OF_OLD_FORKS.contains(&kind.as_str()) {
             return Ok(());
         }
         let mut answer = None;

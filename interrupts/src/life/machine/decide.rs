@@ -1,7 +1,7 @@
 //! Decisions: the one that a person or a policy makes, and the one that a deadline makes.
 
 use jiff::Timestamp;
-use routing_core::{DecisionId, InterruptId};
+use routing_core::DecisionId;
 
 use super::Draft;
 use crate::digest::{Digest, EffectId};
@@ -74,9 +74,6 @@ impl Interrupt {
             effect: EffectId::of_dispatch(self.id, self.version + 1),
             content: choosing.content.clone(),
         });
-        if let Judge::HandedOn { from, by, .. } = judge {
-            draft.was_decided_before(*from, by);
-        }
         Ok(draft)
     }
 
@@ -104,7 +101,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// A policy, a rule or an earlier decision decides what was acknowledged, a person what awaits review.
+    /// A policy or a rule decides what was acknowledged, a person what awaits review.
     fn check_judge(&self, judge: &Judge, now: Timestamp) -> Result<Decider, Refusal> {
         match (judge, self.state) {
             (Judge::Policy { epoch }, State::Acknowledged) => {
@@ -120,13 +117,6 @@ impl Interrupt {
                     rule: *rule,
                     name: name.clone(),
                 })
-            }
-            // That no one answered in time there decides nothing here.
-            (Judge::HandedOn { epoch, by, .. }, State::Acknowledged)
-                if *by != Decider::Deadline =>
-            {
-                self.check_epoch(*epoch)?;
-                Ok(by.clone())
             }
             (
                 Judge::Person {
@@ -156,7 +146,6 @@ impl Interrupt {
             (
                 Judge::Policy { .. }
                 | Judge::Rule { .. }
-                | Judge::HandedOn { .. }
                 | Judge::Person { .. }
                 | Judge::PolicyLater { .. },
                 state,
@@ -171,10 +160,9 @@ impl Interrupt {
     fn check_persons_stop(&self, judge: &Judge, verdict: Verdict) -> Result<(), Refusal> {
         let is_by_itself = match judge {
             Judge::Person { .. } => false,
-            Judge::Policy { .. }
-            | Judge::Rule { .. }
-            | Judge::HandedOn { .. }
-            | Judge::PolicyLater { .. } => verdict != Verdict::Applied,
+            Judge::Policy { .. } | Judge::Rule { .. } | Judge::PolicyLater { .. } => {
+                verdict != Verdict::Applied
+            }
         };
         if is_by_itself && self.is_asked_by_person() {
             return Err(Refusal::AskedByPerson);
@@ -246,17 +234,6 @@ impl Draft {
             decision: decision.id,
         });
         self.next.decision = Some(decision);
-    }
-
-    /// Says where the decision was made, and by whom: no one has made it here.
-    fn was_decided_before(&mut self, from: InterruptId, by: &Decider) {
-        let who = match by {
-            Decider::Person { name } => name.to_string(),
-            Decider::Rule { name, .. } => format!("a standing rule of {name}"),
-            Decider::Policy | Decider::Deadline => "the policy".to_owned(),
-        };
-        let decided = self.detail.take().unwrap_or_default();
-        self.detail = Some(format!("{decided}, as {who} decided about {from}"));
     }
 }
 

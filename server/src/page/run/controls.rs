@@ -293,6 +293,7 @@ pub(in crate::page) async fn resume(
         checkpoint: checkpoint.and_then(|text| text.parse().ok()),
         input: fields.first("input").map(str::to_owned),
         accept_catalogue: false,
+        drop_pending: false,
     };
     let how = KeyedResume { order, key: None };
     let outcome = match app.run_named(&run).await {

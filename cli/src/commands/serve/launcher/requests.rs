@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use agents::plan_execute::{PlanChange, change_plan};
 use agents::run::RunOrder;
 use async_trait::async_trait;
+use control::ResumeOrder;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError};
 use interrupts::{Digest, OwnerName};
@@ -23,7 +24,8 @@ use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::by_run;
 use crate::run_owner::{
-    accept_catalogue, is_gone, known_to_fork, refuse_fork, refuse_over, refuse_unread,
+    accept_catalogue, is_gone, refuse_fork, refuse_over, refuse_pending, refuse_unread,
+    start_of_fork,
 };
 use crate::workflows;
 
@@ -194,10 +196,10 @@ impl RunLauncher for Launcher {
         &self,
         checkpoint: CheckpointId,
         id: RunId,
-        input: Option<String>,
+        asked: ResumeOrder,
         by: Actor,
     ) -> Result<RunId, LaunchError> {
-        let store = self.0.store();
+        let (store, input) = (self.0.store(), asked.input.as_deref());
         let Some(from) = store.run(checkpoint.run).await? else {
             let run = checkpoint.run;
             return Err(not_created(&RunError::Unknown { run }));
@@ -214,15 +216,19 @@ impl RunLauncher for Launcher {
             root: None,
             id,
             alias: None,
-            content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
+            content: launched(&from.content, &by, forked(checkpoint, input)),
         };
         // The input is created with the run: whenever this process dies, the run never goes on without it.
-        let (left, fork) = ((&from, checkpoint), (id, work.workflow()));
-        let known = known_to_fork(store, left, fork, input.as_deref()).await;
-        let known = known.map_err(|it| refused(&it))?;
-        let is_over = refuse_over(store, work.workflow(), checkpoint, &known).await;
+        let start = start_of_fork((id, work.workflow()), input, asked.drop_pending);
+        let start = start.map_err(|it| refused(&it))?;
+        // A repeated request finds the fork, whatever was said since.
+        if store.run(id).await?.is_none() {
+            let pending = refuse_pending(store, (&from, checkpoint), &start).await;
+            pending.map_err(|it| refused(&it))?;
+        }
+        let is_over = refuse_over(store, work.workflow(), checkpoint, &start).await;
         is_over.map_err(|it| refused(&it))?;
-        let forked = store.fork_run_with(checkpoint, new, known).await;
+        let forked = store.fork_run_with(checkpoint, new, start).await;
         let forked = forked.map_err(|error| not_created(&error))?;
         if self.0.run_owner.is_held_elsewhere(&forked) {
             return Ok(forked.id);
