@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use routing_core::handler::DecidedBy;
 use routing_core::review::Answer;
-use routing_core::{DecisionId, InterruptId, RuleId, Verdict};
+use routing_core::{DecisionId, RuleId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -29,6 +29,14 @@ const NOTHING: LeftBehind = LeftBehind {
 };
 
 impl LeftBehind {
+    /// The same, and that nothing was forked, because of this.
+    fn because(self, why: &impl ToString) -> Self {
+        Self {
+            not_branched: Some(why.to_string()),
+            ..self
+        }
+    }
+
     /// Its JSON for the content of the decision.
     pub(super) fn content(&self) -> Option<String> {
         self.checkpoint.as_ref()?;
@@ -62,15 +70,11 @@ impl OwnedRunState {
         }
         let left = LeftBehind {
             checkpoint: Some(from.to_string()),
-            ..left
-        };
-        let not_branched = |why: String| LeftBehind {
-            not_branched: Some(why),
-            ..left
+            ..NOTHING
         };
         // The run stops as it was told to, and is not forked: a branch would go on without that.
         if let Some(pending) = self.read(|| PendingInput::at(&**store, &run, from)).await? {
-            return Ok(not_branched(pending.to_string()));
+            return Ok(left.because(&pending));
         }
         // An interrupt forks at most one run, so the run reuses its UUID.
         let branch = RunId::from_uuid(stop.id.uuid());
@@ -86,7 +90,7 @@ impl OwnedRunState {
                 branch: Some(branch),
                 ..left
             }),
-            Err(RunError::MessagesWait(waiting)) => Ok(not_branched(waiting.to_string())),
+            Err(RunError::MessagesWait(waiting)) => Ok(left.because(&waiting)),
             Err(error) => Err(error.into()),
         }
     }

@@ -182,12 +182,10 @@ async fn event(store: &dyn Store, run: &Run) -> Result<Option<PendingInput>, Sto
                 | State::DeadLettered => None,
             };
             let Some(event) = event else { continue };
-            let waits = [RerouteState::Pending, RerouteState::Bound];
-            if store
-                .reroute(&event)
-                .await?
-                .is_some_and(|it| waits.contains(&it.state))
-            {
+            let reroute = store.reroute(&event).await?;
+            if reroute.is_some_and(|it| {
+                matches!(it.state, RerouteState::Pending | RerouteState::Bound { .. })
+            }) {
                 return Ok(Some(PendingInput::Reroute(event)));
             }
         }
