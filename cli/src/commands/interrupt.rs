@@ -9,7 +9,7 @@ use futures_util::stream::FuturesUnordered;
 use interrupts::life::{Family, Interrupt, Scope, State};
 use interrupts::store::{Checkpoint, NodeRow, Page, Run};
 use jiff::Timestamp;
-use routing_core::{InterruptType, NodeId, RunId, StopMode};
+use routing_core::{InterruptType, NodeId, StopMode};
 use serde_json::{Value, json};
 
 use super::print;

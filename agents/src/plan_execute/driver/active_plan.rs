@@ -8,7 +8,7 @@ use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, NodeId, RunId, StopScope};
 
-use super::begin::{PlanDecision, decided_pauses, new_inputs, read_snapshot};
+use super::begin::{PlanDecision, decided_pauses, read_snapshot};
 use super::editor::{PlanChange, PlanEditing};
 use super::snapshot::{decided_question, skip_asked_turns};
 use crate::plan_execute::plan_agents::PlanAgents;
