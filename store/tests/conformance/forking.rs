@@ -33,7 +33,7 @@ fn fork() -> NewRun {
 }
 
 /// What is said to a fork.
-fn told(known: &KnownEffect) -> ForkStart {
+fn starting_with(known: &KnownEffect) -> ForkStart {
     ForkStart {
         said: Some(known.clone()),
         ..ForkStart::default()
@@ -168,7 +168,7 @@ pub(crate) async fn a_fork_has_what_it_is_created_with<S: Store>(scene: Scene<S>
         result: "{}".to_owned(),
     };
     let create = async || {
-        let start = told(&known);
+        let start = starting_with(&known);
         let created = store.fork_run_with(checkpoint.id, new.clone(), start);
         created.await.unwrap()
     };
@@ -211,7 +211,7 @@ pub(crate) async fn a_fork_has_what_it_is_created_with<S: Store>(scene: Scene<S>
         number: 7,
     };
     let nothing = fork();
-    let refused = store.fork_run_with(nowhere, nothing.clone(), told(&known));
+    let refused = store.fork_run_with(nowhere, nothing.clone(), starting_with(&known));
     assert!(refused.await.is_err());
     assert_eq!(store.journal(nothing.id, ALL).await, Ok(Vec::new()));
 }
