@@ -239,7 +239,8 @@ fn content_of(details: &InterruptDetails, asking: &Asking) -> Result<Value, Work
     let mut content = serde_json::to_value(details)?;
     if let Some(members) = content.as_object_mut() {
         for (name, value) in &asking.fields {
-            if members.contains_key(name) || RESERVED.contains(&name.as_str()) {
+            let mut ours = InterruptDetails::FIELDS.iter().chain(&RESERVED);
+            if ours.any(|ours| ours == name) || members.contains_key(name) {
                 let reason = format!("`{name}` is the name of a field that questions have already");
                 return Err(WorkError::field("/fields", reason));
             }

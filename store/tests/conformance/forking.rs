@@ -317,39 +317,68 @@ pub(crate) async fn a_run_whose_agents_have_messages_to_read_is_not_forked<S: St
     store.fork_run(from, fork()).await.unwrap();
 }
 
+/// What a fork of a run would go on without, where the run stands.
+async fn pending<S: Store>(scene: &Scene<S>, run: &Run) -> Option<PendingInput> {
+    let run = scene.store.run(run.id).await.unwrap().unwrap();
+    let at = run.goes_on_from().unwrap();
+    PendingInput::at(&*scene.store, &run, at).await.unwrap()
+}
+
+/// A run that has a checkpoint.
+async fn standing<S: Store>(scene: &Scene<S>) -> Run {
+    let run = scene.run().await;
+    scene.store.save(draft(&run, None)).await.unwrap();
+    assert_eq!(pending(scene, &run).await, None);
+    run
+}
+
 /// A fork would go on without what its run was told and has not carried out: that is named.
 pub(crate) async fn what_a_fork_would_go_on_without_is_named<S: Store>(scene: Scene<S>) {
     let store = &*scene.store;
-    let (answered, paused) = (scene.run().await, scene.run().await);
-    let (asked, told) = (scene.run().await, scene.run().await);
-    let pending = async |run: &Run| {
-        let run = store.run(run.id).await.unwrap().unwrap();
-        let at = run.goes_on_from().unwrap();
-        PendingInput::at(store, &run, at).await.unwrap()
-    };
-    let mut first = None;
-    for run in [&answered, &paused, &asked, &told] {
-        let at = store.save(draft(run, None)).await.unwrap().id;
-        first.get_or_insert(at);
-        assert_eq!(pending(run).await, None);
-    }
-
+    let answered = standing(&scene).await;
     let open = scene.awaiting(question(&answered, "open")).await;
-    assert_eq!(pending(&answered).await, None, "a fork asks for itself");
+    assert_eq!(pending(&scene, &answered).await, None, "it asks for itself");
     let decided = store.decide(open.id, person(&open), choosing(None)).await;
     let answer = Some(PendingInput::Answer(open.id));
-    assert_eq!(pending(&answered).await, answer);
+    assert_eq!(pending(&scene, &answered).await, answer);
     let effect = decided.unwrap().decision.unwrap().effect;
     store.finish(1, effect, "{}".to_owned()).await.unwrap();
-    assert_eq!(pending(&answered).await, None);
+    assert_eq!(pending(&scene, &answered).await, None);
 
-    let pause = |text: &str| Admission {
-        interrupt_type: InterruptType::Pause,
-        scope: Scope::Run,
-        ..question(&paused, text)
+    let asked = standing(&scene).await;
+    scene.admitted(rerouting(&asked, "event", "OTHER")).await;
+    let reroute = Some(PendingInput::Reroute(event("event")));
+    assert_eq!(pending(&scene, &asked).await, reroute);
+    // A fork that begins earlier has nothing of what came later.
+    let earlier = CheckpointId {
+        run: asked.id,
+        number: 0,
     };
+    let row = store.run(asked.id).await.unwrap().unwrap();
+    let early = PendingInput::at(store, &row, earlier).await;
+    assert_eq!(early, Ok(None));
+
+    let told = standing(&scene).await;
+    let words = Intent {
+        kind: KindName::new("input").unwrap(),
+        ..placed(&told, "said")
+    };
+    done(&scene, words, "{}").await;
+    assert_eq!(pending(&scene, &told).await, Some(PendingInput::Words));
+    store.save(draft(&told, None)).await.unwrap();
+    assert_eq!(pending(&scene, &told).await, None, "a fork takes it over");
+}
+
+/// Of the end of a pause, only what was said with it.
+pub(crate) async fn a_pause_that_ended_without_words_holds_up_no_fork<S: Store>(scene: Scene<S>) {
+    let paused = standing(&scene).await;
     for (content, says) in [(None, false), (Some(r#"{"input":"keep it short"}"#), true)] {
-        let open = scene.awaiting(pause(content.unwrap_or("plain"))).await;
+        let pause = Admission {
+            interrupt_type: InterruptType::Pause,
+            scope: Scope::Run,
+            ..question(&paused, content.unwrap_or("plain"))
+        };
+        let open = scene.awaiting(pause).await;
         let decision = Choosing {
             verdict: if says {
                 Verdict::Respond
@@ -359,32 +388,9 @@ pub(crate) async fn what_a_fork_would_go_on_without_is_named<S: Store>(scene: Sc
             content: content.map(str::to_owned),
             ..choosing(None)
         };
-        let decided = store.decide(open.id, person(&open), decision).await;
-        decided.unwrap();
+        let decided = scene.store.decide(open.id, person(&open), decision);
+        decided.await.unwrap();
         let answer = says.then_some(PendingInput::Answer(open.id));
-        assert_eq!(pending(&paused).await, answer);
+        assert_eq!(pending(&scene, &paused).await, answer);
     }
-
-    scene.admitted(rerouting(&asked, "event", "OTHER")).await;
-    let reroute = Some(PendingInput::Reroute(event("event")));
-    assert_eq!(pending(&asked).await, reroute);
-
-    let words = Intent {
-        kind: KindName::new("input").unwrap(),
-        ..placed(&told, "said")
-    };
-    done(&scene, words, "{}").await;
-    assert_eq!(pending(&told).await, Some(PendingInput::Words));
-    store.save(draft(&told, None)).await.unwrap();
-    assert_eq!(pending(&told).await, None, "a fork takes it over");
-    // A fork that begins earlier has nothing of what came later.
-    let early = PendingInput::at(
-        store,
-        &answered,
-        CheckpointId {
-            number: 0,
-            ..first.unwrap()
-        },
-    );
-    assert_eq!(early.await, Ok(None));
 }

@@ -219,6 +219,7 @@ conformance! {
         a_fork_has_what_it_is_created_with,
         a_run_whose_agents_have_messages_to_read_is_not_forked,
         what_a_fork_would_go_on_without_is_named,
+        a_pause_that_ended_without_words_holds_up_no_fork,
         effects_and_checkpoints_are_told_and_counted;
     purging:
         a_purge_removes_what_ended_long_ago_and_nothing_else,
