@@ -19,7 +19,7 @@ use routing_core::planner::{ActionInfo, BlackboardRoutingPlanner, Next};
 use routing_core::reroute::{InMemoryReroutes, RerouteLimits};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{
-    AgentType, Blackboard, InterruptDetails, InterruptRequest, InterruptType, Outcome,
+    AgentType, AnswerForm, Blackboard, InterruptDetails, InterruptRequest, InterruptType, Outcome,
 };
 use routing_core::{InterruptId, NodeId, Routing, RunId, StopScope, SystemClock};
 
@@ -168,10 +168,10 @@ fn planner()
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let raised = Interrupt::Editor(InterruptDetails::new(
-        InterruptType::HumanReview,
-        "the article is too long",
-    ));
+    let raised = Interrupt::Editor(InterruptDetails {
+        answer_form: Some(AnswerForm::Words),
+        ..InterruptDetails::new(InterruptType::HumanReview, "the article is too long")
+    });
     let node = NodeId::new("newsroom/editor")?;
     let blackboard = Blackboard::new();
     let conversation = [Message::user("Edit the article.")];

@@ -25,10 +25,10 @@ const SCRIPT: &str = r#"{"version": 1, "steps": [
     "choices": [
       {"label": "All", "value": "all", "description": "Every file."},
       {"label": "A sample", "value": "free: sample", "description": "The first file of each folder."}],
-    "confirmationItems": [], "contextForDecision": "There are many files."}},
+    "confirmationItems": [], "contextForDecision": "There are many files.", "answerForm": "one_of"}},
   {"agent": "PLANNING_ORCHESTRATOR", "turn": 1, "interrupt": {
     "type": "HUMAN_REVIEW", "reason": "Whose budget pays for this?",
-    "choices": [], "confirmationItems": [], "contextForDecision": "Nobody has said."}}
+    "choices": [], "confirmationItems": [], "contextForDecision": "Nobody has said.", "answerForm": "words"}}
 ]}"#;
 
 /// Takes a choice that is marked as free, and leaves everything else to people.

@@ -20,7 +20,8 @@ use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::event::InterruptRequestEvent;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{
-    Choice, Clock, EventId, InterruptType, NodeId, Outcome, RunId, StopScope, SystemClock,
+    AnswerForm, Choice, Clock, EventId, InterruptType, NodeId, Outcome, RunId, StopScope,
+    SystemClock,
 };
 use store::{MemoryStore, StoreSettings};
 
@@ -74,7 +75,7 @@ fn event(node: NodeId) -> InterruptRequestEvent<AgentKind> {
         }],
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
-        answer_form: None,
+        answer_form: Some(AnswerForm::OneOf),
     }
 }
 

@@ -151,14 +151,15 @@ async def work(agent: Agent, key: str, request: Any, order: int, cents: int) -> 
     """What a colleague makes of a request: that of the next colleague, or what was done."""
     match request:
         case Inquiry(question) | Check(question):
-            return await following(await agent.ask(question, key=key))
+            return await following(await agent.ask(question, key=key, answer_form="words"))
         case Refund(words):
             if await agent.effect(f"account-{key}", is_paid_back, order, repeatable=True):
                 return "was paid back before"
             if cents > LARGE:
-                match await agent.ask(f"Pay back {cents} cents? {words}", key=key, fields={"cents": cents}):
+                proposal = f"Pay back {cents} cents? {words}"
+                match await agent.ask(proposal, key=key, answer_form="yes_or_no", fields={"cents": cents}):
                     case Approved():
-                        pass  # Only a yes pays. Words are no yes: a colleague reads them on the receipt.
+                        pass  # Only a yes pays. Why not is on the receipt, for a colleague to read.
                     case Rerouted() as elsewhere:
                         return await elsewhere.fill(model, dialect="openai")
                     case Answered(text=said) | Declined(text=said):

@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, interrupt
 
 from interrupt_router import NarrowedSchema, RunFinished, Workflow
-from interrupt_router.sync import Answered, Approved, Decided, Rerouted, Router, Run
+from interrupt_router.sync import Approved, Decided, Rerouted, Router, Run
 from interrupt_router_adapters.langgraph_sync import invoke
 
 REFUND = {"type": "object", "required": ["cents"], "properties": {"cents": {"type": "integer", "minimum": 1}}}
@@ -52,7 +52,7 @@ def find_order(state: State) -> None:
 
 
 def review(state: State) -> dict[str, Any]:
-    return {"answer": interrupt({"question": f"Refund 120 € for {state['ticket']}?", "choices": ["yes", "no"]})}
+    return {"answer": interrupt({"question": f"Refund 120 € for {state['ticket']}?", "answer_form": "yes_or_no"})}
 
 
 def settle(state: State, runtime: Runtime[Context]) -> None:
@@ -68,9 +68,9 @@ def model(schema: NarrowedSchema, messages: Any) -> str:
 def answer(_: Interrupt[Any], decided: Decided) -> dict[str, Any] | None:
     """What `interrupt()` returns: the request of the one route that the person left open, or None after a no."""
     match decided:
-        case Approved() | Answered(choices=("yes",)) | Rerouted() if decided.route:
+        case Approved() | Rerouted() if decided.route:
             return {decided.route.field: decided.fill(model)}
-    return None  # words alone are no yes
+    return None
 
 
 ticket, lease = sys.argv[1] if len(sys.argv) > 1 else "ticket-17", float(os.environ.get("DESK_LEASE", "30"))

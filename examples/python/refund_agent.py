@@ -45,7 +45,7 @@ def find_order(state: State) -> None:
 
 
 def review(state: State) -> dict[str, Any]:
-    return {"request": interrupt(f"Refund 120 € for order {state['order']}?")}
+    return {"request": interrupt({"question": f"Refund 120 € for order {state['order']}?", "answer_form": "yes_or_no"})}
 
 
 def settle(state: State) -> None:

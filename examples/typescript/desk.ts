@@ -82,12 +82,13 @@ async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Ne
   switch (field) {
     case 'inquire':
     case 'check':
-      return next(await agent.ask({ key, reason: words }));
+      return next(await agent.ask({ key, reason: words, answerForm: 'words' }));
     case 'refund': {
       if (await agent.effect(`account-${key}`, () => isPaidBack(order), { repeatable: true })) return 'was paid back before';
       if (cents > LARGE) {
-        const answer = await agent.ask({ key, reason: `Pay back ${cents} cents? ${words}`, fields: { cents } });
-        // Only a yes pays. Words are no yes: a colleague reads them on the receipt.
+        const reason = `Pay back ${cents} cents? ${words}`;
+        const answer = await agent.ask({ key, reason, answerForm: 'yes_or_no', fields: { cents } });
+        // Only a yes pays. Why not is on the receipt, for a colleague to read.
         if (answer.decidedAs === 'rerouted') return next(answer);
         if (answer.decidedAs !== 'approved') return 'text' in answer && answer.text ? `not paid back: ${answer.text}` : 'not paid back';
       }

@@ -37,6 +37,13 @@ DESK = Workflow(
 )
 
 
+def form_of(question: Interrupt) -> str | None:
+    """What an answer is. What is offered follows from it."""
+    form, offered = question.answer_form, question.allowed_decisions
+    assert ("approve" in offered, "respond" in offered) == (form in (None, "yes_or_no"), form != "yes_or_no")
+    return form
+
+
 async def within(happens: Awaitable[T]) -> T:
     """Waits for something, and fails where that takes too long."""
     return await asyncio.wait_for(happens, WITHIN)

@@ -14,7 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Interrupt, Send, interrupt
-from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
+from people import DESK, all_questions, form_of, heard_of_stop, in_state, open_questions, resume, within
 
 from interrupt_router import (
     Decided,
@@ -56,7 +56,7 @@ async def test_the_sample_of_langgraph_runs_to_its_end(router: Router, ann: Oper
     graph = RoutedGraph(builder.compile(checkpointer=saver), router, DESK)
     invoking = asyncio.create_task(graph.ainvoke({"foo": "abc"}, THREAD))
     (question,) = await open_questions(ann)
-    assert question.reason == "what is your age?"
+    assert (question.reason, form_of(question)) == ("what is your age?", "words")
     assert question.agent_id == f"{question.run_id}/root"
     await ann.decide(question, "respond", text="42")
     assert await within(invoking) == {"foo": "abc", "human_value": "42"}
@@ -72,8 +72,7 @@ async def test_the_sample_of_langgraph_runs_to_its_end(router: Router, ann: Oper
         ("cancel", {}, False),
         # Marked, and then rejected: a no is a no.
         ("reject", {"choices": ["yes"], "text": "He is a fraud."}, False),
-        ("approve", {"choices": ["yes"]}, "yes"),
-        ("respond", {"text": "later"}, "later"),
+        ("respond", {"choices": ["yes"]}, "yes"),
     ],
 )
 async def test_what_interrupt_returns(
@@ -91,6 +90,47 @@ async def test_what_interrupt_returns(
     assert question.fields == {"path": "/tmp/x", "reason_": "old"}
     await ann.decide(question, decision, **payload)
     assert await within(invoking) == {"lines": [expected]}
+
+
+def tool_call(*, accept: bool, respond: bool) -> list[dict[str, Any]]:
+    """A `HumanInterrupt`, as LangGraph's own agents hand it over."""
+    config = {"allow_accept": accept, "allow_respond": respond, "allow_edit": True, "allow_ignore": True}
+    return [{"action_request": {"action": "pay", "args": {"cents": 5}}, "config": config, "description": None}]
+
+
+TAKEN: list[tuple[Any, str | None]] = [
+    ("What is the name of the oven?", "words"),
+    ("Refund 120 €?", None),
+    ("How about 120 €?", None),
+    ("When it is broken, shall I pay?", None),
+    ({"question": "Which one?"}, "words"),
+    ({"question": "Which one?", "proposed": "this one"}, None),
+    ({"question": "Which one?", "options": ["a", "b"]}, "one_of"),
+    ({"question": "Which ones?", "options": ["a", "b"], "answer_form": "any_of"}, "any_of"),
+    ({"question": "Refund 120 €?", "answer_form": "yes_or_no"}, "yes_or_no"),
+    ({"question": "Refund 120 €?", "answer_form": "none", "request": 1, "answerForm": 2}, None),
+    (tool_call(accept=True, respond=False), "yes_or_no"),
+    (tool_call(accept=False, respond=True), "words"),
+    (tool_call(accept=True, respond=True), None),
+    ({"review_configs": [{"action_name": "pay", "allowed_decisions": ["approve", "edit", "reject"]}]}, "yes_or_no"),
+    ({"review_configs": [{"action_name": "ask", "allowed_decisions": ["respond"]}]}, "words"),
+]
+
+
+async def test_what_a_question_takes_follows_from_what_is_interrupted_with(
+    router: Router, ann: Operator, saver: AsyncSqliteSaver
+) -> None:
+    def review(state: Lines) -> Lines:
+        return {"lines": [interrupt(value) for value, _ in TAKEN]}
+
+    builder = StateGraph(Lines).add_node(review).add_edge(START, "review")
+    graph = RoutedGraph(builder.compile(checkpointer=saver), router, DESK)
+    invoking = asyncio.create_task(graph.ainvoke({}, THREAD))
+    for value, taken in TAKEN:
+        (question,) = await open_questions(ann)
+        assert form_of(question) == taken, value
+        await ann.decide(question, "reject")
+    assert await within(invoking) == {"lines": [False] * len(TAKEN)}
 
 
 async def test_parallel_branches_ask_at_once(router: Router, ann: Operator, saver: AsyncSqliteSaver) -> None:

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
-from people import DESK, WITHIN, all_questions, in_state, open_questions, resume, within
+from people import DESK, WITHIN, all_questions, form_of, in_state, open_questions, resume, within
 
 from interrupt_router import Operator, RunFinished, Stopped
 from interrupt_router import Router as AsyncRouter
@@ -44,7 +44,7 @@ async def worker(router: AsyncRouter) -> Router:
 
 
 def one(state: Lines) -> Lines:
-    return {"lines": [interrupt("one?")]}
+    return {"lines": [interrupt("Which one?")]}
 
 
 def two(state: Lines) -> Lines:
@@ -63,10 +63,11 @@ async def test_parallel_branches_ask_at_once(worker: Router, ann: Operator, save
 
     working = asyncio.create_task(asyncio.to_thread(work))
     questions = await open_questions(ann, 2)
-    assert {question.reason: question.agent_type for question in questions} == {"one?": "DESK", "two?": "LEGAL"}
+    asked = {question.reason: (question.agent_type, form_of(question)) for question in questions}
+    assert asked == {"Which one?": ("DESK", "words"), "two?": ("LEGAL", None)}
     for question in reversed(questions):
         await ann.decide(question, "respond", text=f"answer to {question.reason}")
-    assert await within(working) == {"lines": ["answer to one?", "answer to two?"]}
+    assert await within(working) == {"lines": ["answer to Which one?", "answer to two?"]}
     assert len(await all_questions(ann, questions[0].run_id)) == 2
 
 

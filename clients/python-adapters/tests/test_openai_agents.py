@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from agents import Agent, ModelBehaviorError, RunResultStreaming, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
-from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
+from people import DESK, all_questions, form_of, heard_of_stop, in_state, open_questions, resume, within
 
 from interrupt_router import Operator, Router, Run, Stopped
 from interrupt_router_adapters.openai_agents import STATE, run_agent
@@ -61,7 +61,7 @@ async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None
     (question,) = await open_questions(ann)
     assert question.reason == "Call the tool refund?"
     assert question.fields == {"tool": "refund", "arguments": {"cents": 500}}
-    assert question.agent_id == f"{question.run_id}/root/refunds"
+    assert (question.agent_id, form_of(question)) == (f"{question.run_id}/root/refunds", "yes_or_no")
     assert shop.calls == []
     await ann.decide(question, "approve")
     assert (await within(working)).final_output == "done"
@@ -74,12 +74,15 @@ async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None
     [
         ("reject", {}, "The tool call was rejected."),
         ("reject", {"text": "Too much."}, "Too much."),
-        ("respond", {"text": "Ask for a photo."}, "Ask for a photo."),
         ("ignore", {}, "The tool call was rejected."),
         ("cancel", {}, "The tool call was rejected."),
-        ("respond", {"text": "No! He is a fraud."}, "No! He is a fraud."),
         ("reroute", {"reroute_to": "LEGAL"}, "Not called. Continue with LEGAL instead."),
         ("edit", {"request": {"cents": 3}}, "A person changed the arguments. Call refund again with {'cents': 3}."),
+        (
+            "edit",
+            {"request": {"cents": 3}, "text": "A voucher."},
+            "A person changed the arguments. Call refund again with {'cents': 3}. In their words: A voucher.",
+        ),
     ],
 )
 async def test_the_model_reads_why_a_tool_is_not_called(
@@ -132,11 +135,12 @@ async def test_arguments_that_do_not_fit_the_route_are_rejected(router: Router, 
     for cents in (0, 7):
         (question,) = await open_questions(ann)
         assert question.fields["arguments"] == {"cents": cents}
-        await ann.decide(question, "approve")
+        await ann.decide(question, "approve", text="Kindly.")
     assert (await within(working)).final_output == "done"
     assert shop.calls == [7]
     first, second = shop.results()
     assert "/refund/cents" in first
+    assert first.endswith(" In their words: Kindly.")
     assert second == "paid 7"
 
 

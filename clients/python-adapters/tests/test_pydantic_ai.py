@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from people import DESK, all_questions, eventually, heard_of_stop, in_state, open_questions, resume, within
-from pydantic_ai import Agent, AgentRunResult, CallDeferred, DeferredToolRequests
+from people import DESK, all_questions, eventually, form_of, heard_of_stop, in_state, open_questions, resume, within
+from pydantic_ai import Agent, AgentRunResult, CallDeferred, DeferredToolRequests, RunContext
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -18,7 +18,7 @@ from interrupt_router_adapters.pydantic_ai import STATE, run_agent
 
 pytestmark = pytest.mark.anyio
 
-KINDS = {"refund": "REFUNDS"}
+KINDS = {"refund": "REFUNDS", "ask_customer": "LEGAL"}
 REFUND = ToolCallPart("refund", {"cents": 500}, tool_call_id="call-1")
 REFUND_2 = ToolCallPart("refund", {"cents": 7}, tool_call_id="call-2")
 DONE = TextPart("done")
@@ -29,13 +29,14 @@ class Shop:
 
     def __init__(self, *responses: list[ToolCallPart | TextPart]) -> None:
         self.calls: list[Any] = []
+        self.said: list[Any] = []
         self.read: list[list[Any]] = []
         self.looking, self.may_end = asyncio.Event(), asyncio.Event()
         self._responses = list(responses)
         self.agent: Agent[None, str | DeferredToolRequests] = Agent(
             FunctionModel(self.respond), output_type=[str, DeferredToolRequests]
         )
-        self.agent.tool_plain(requires_approval=True)(self.refund)
+        self.agent.tool(requires_approval=True)(self.refund)
         for tool in (self.look_up, self.ask_customer, self.print_label):
             self.agent.tool_plain(tool)
 
@@ -44,7 +45,8 @@ class Shop:
         self.read.append(returned)
         return ModelResponse(parts=self._responses.pop(0))
 
-    def refund(self, cents: int) -> str:
+    def refund(self, context: RunContext[None], cents: int) -> str:
+        self.said.append(context.tool_call_metadata)
         self.calls.append(cents)
         return f"paid {cents}"
 
@@ -72,7 +74,7 @@ async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None
     (question,) = await open_questions(ann)
     assert question.reason == "Call the tool refund?"
     assert question.fields == {"tool": "refund", "arguments": {"cents": 500}}
-    assert question.agent_id == f"{question.run_id}/root/refunds"
+    assert (question.agent_id, form_of(question)) == (f"{question.run_id}/root/refunds", "yes_or_no")
     assert shop.calls == []
     await ann.decide(question, "approve")
     assert (await within(working)).output == "done"
@@ -85,10 +87,8 @@ async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None
     [
         ("reject", {}, "The tool call was rejected."),
         ("reject", {"text": "Too much."}, "Too much."),
-        ("respond", {"text": "Ask for a photo."}, "Ask for a photo."),
         ("ignore", {}, "The tool call was rejected."),
         ("cancel", {}, "The tool call was rejected."),
-        ("respond", {"text": "No! He is a fraud."}, "No! He is a fraud."),
         ("reroute", {"reroute_to": "LEGAL"}, "Not called. Continue with LEGAL instead."),
     ],
 )
@@ -107,9 +107,9 @@ async def test_a_person_edits_the_arguments(router: Router, ann: Operator) -> No
     shop = Shop([REFUND], [DONE])
     working = asyncio.create_task(work(router, shop))
     (question,) = await open_questions(ann)
-    await ann.decide(question, "edit", request={"cents": 3})
+    await ann.decide(question, "edit", request={"cents": 3}, text="A voucher.")
     await within(working)
-    assert (shop.calls, shop.read[-1]) == ([3], ["paid 3"])
+    assert (shop.calls, shop.read[-1], shop.said) == ([3], ["paid 3"], [{"text": "A voucher."}])
 
 
 async def test_an_edit_that_no_route_can_carry_is_denied(router: Router, ann: Operator) -> None:
@@ -178,16 +178,18 @@ async def test_arguments_that_do_not_fit_the_route_are_rejected(router: Router, 
     for cents in (0, 7):
         (question,) = await open_questions(ann)
         assert question.fields["arguments"] == {"cents": cents}
-        await ann.decide(question, "approve")
+        await ann.decide(question, "approve", text="Kindly.")
     await within(working)
-    assert shop.calls == [7]
+    assert (shop.calls, shop.said) == ([7], [{"text": "Kindly."}])
     assert "/refund/cents" in shop.read[1][0]
+    assert shop.read[1][0].endswith(" In their words: Kindly.")
 
 
 async def test_all_deferred_calls_are_asked_about_at_once(router: Router, ann: Operator) -> None:
     ask = ToolCallPart("ask_customer", {"question": "Is it broken?"}, tool_call_id="call-3")
+    ask_2 = ToolCallPart("ask_customer", {"question": "Who broke it?"}, tool_call_id="call-5")
     label = ToolCallPart("print_label", {"order": 17}, tool_call_id="call-4")
-    shop = Shop([REFUND, REFUND_2, ask, label], [DONE])
+    shop = Shop([REFUND, REFUND_2, ask, label, ask_2], [DONE])
     printed: list[Any] = []
 
     async def external(call: ToolCallPart) -> str:
@@ -195,16 +197,20 @@ async def test_all_deferred_calls_are_asked_about_at_once(router: Router, ann: O
         return "label 9"
 
     working = asyncio.create_task(work(router, shop, external=external))
-    questions = await open_questions(ann, 3)
+    questions = await open_questions(ann, 4)
     for question in reversed(questions):
-        if question.fields["tool"] == "ask_customer":
+        if question.fields["arguments"] == {"question": "Who broke it?"}:
+            await ann.decide(question, "edit", request={"matter": "The carrier did."}, text="Ask them.")
+        elif question.fields["tool"] == "ask_customer":
+            assert form_of(question) == "words"
             await ann.decide(question, "respond", text="It is.")
         else:
             verdict: Any = "approve" if question.fields["arguments"] == {"cents": 7} else "reject"
             await ann.decide(question, verdict)
     await within(working)
     assert (shop.calls, printed) == ([7], [{"order": 17}])
-    assert shop.read[-1] == ["The tool call was rejected.", "paid 7", "It is.", "label 9"]
+    answers = ["It is.", "label 9", 'Ask them.\n{"matter": "The carrier did."}']
+    assert shop.read[-1] == ["The tool call was rejected.", "paid 7", *answers]
 
 
 async def test_the_next_worker_goes_on_from_the_history(router: Router, ann: Operator) -> None:

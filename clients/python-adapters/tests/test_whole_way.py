@@ -107,7 +107,8 @@ def send_to_legal(ann: Phone, question: str) -> None:
     ann.fits()
     assert page.locator("[data-testid=quoted]").get_by_text("Refund 120 € for order 17?").is_visible()
     assert page.locator("[data-testid=target]").inner_text() == "The answer goes back to REFUNDS."
-    assert ann.sees(page.get_by_role("button", name="Approve", exact=True))
+    assert ann.sees(page.get_by_test_id("approve"))
+    assert page.get_by_test_id("respond").count() == 0  # words are no yes
     ann.tap(page.get_by_text("Send it elsewhere"))
     ann.fits()
     page.get_by_label("To", exact=True).select_option("Legal")

@@ -30,6 +30,7 @@ from interrupt_router import (
     Router,
     RouterError,
     Run,
+    Unfilled,
     Withdrawn,
     Workflow,
 )
@@ -153,7 +154,10 @@ async def test_a_model_is_told_what_does_not_fit(router: Router, ann: Operator) 
         assert "/refund/cents" in last[4]["content"]
 
 
-async def test_where_the_model_keeps_failing_a_person_is_asked(router: Router, ann: Operator) -> None:
+@pytest.mark.parametrize("decision", ["edit", "reject"])
+async def test_where_the_model_keeps_failing_a_person_is_asked(
+    decision: Verdict, router: Router, ann: Operator
+) -> None:
     run = await killed(router.run(DESK, alias="t", lease=1.0))
     asking = asyncio.create_task(asked(run))
     await ann.decide(await open_question(ann), "approve", choices=["yes"])
@@ -170,8 +174,13 @@ async def test_where_the_model_keeps_failing_a_person_is_asked(router: Router, a
         filling = asyncio.create_task(fill())
         question = await open_question(ann)
         assert "could not fill in" in question.reason
-        await ann.decide(question, "edit", request={"cents": 7})
-        assert await filling == RefundRequest(7)
+        given = {"cents": 7} if decision == "edit" else None
+        await ann.decide(question, decision, request=given, text="He is a fraud.")
+        if given:
+            assert await filling == RefundRequest(7)
+        else:
+            with pytest.raises(Unfilled, match=r"reject: He is a fraud\."):
+                await filling
 
 
 async def test_a_person_gives_the_request_with_the_decision(router: Router, ann: Operator) -> None:
@@ -214,7 +223,7 @@ async def test_a_deadline_expires(router: Router) -> None:
     ("decision", "payload", "meaning"),
     [
         ("approve", {"text": "be quick", "confirmations": {"seen": True}}, Approved),
-        ("edit", {"request": {"cents": 3}}, Approved),
+        ("edit", {"request": {"cents": 3}, "text": "a voucher"}, Approved),
         ("approve", {"choices": ["yes"], "confirmations": {"seen": True}}, Answered),
         ("approve", {"choices": ["no"], "confirmations": {"seen": True}}, Answered),
         ("approve", {"text": "yes", "confirmations": {"seen": False}}, Answered),
@@ -236,6 +245,8 @@ async def test_a_decision_says_what_it_means(
         decided = await asking
         assert type(decided) is meaning
         assert meant(decided) == (meaning in (Approved, Answered, Rerouted))
+        assert decided.decision is not None
+        assert decided.decision.text == payload.get("text")
         if isinstance(decided, Declined):
             assert (decided.how, decided.text) == (decision, payload.get("text"))
             assert (decided.decision.choices, decided.decision.confirmations) == ([], {})

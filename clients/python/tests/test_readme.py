@@ -154,7 +154,9 @@ async def test_the_first_snippet_runs(decision: Verdict, said: str, binary: Path
     link = (await process.stdout.readline()).decode().removeprefix("Answer on ")
     async with Operator(f"http://{urlsplit(link).netloc}", await asyncio.to_thread(token, binary, store)) as ann:
         to, text = ("LEGAL", None) if decision == "reroute" else (None, "No! He is a fraud." * (decision == "reject"))
-        await ann.decide(await open_question(ann), decision, reroute_to=to, text=text)
+        question = await open_question(ann)
+        assert (question.answer_form, "respond" in question.allowed_decisions) == ("yes_or_no", False)
+        await ann.decide(question, decision, reroute_to=to, text=text)
         output, _ = await asyncio.wait_for(process.communicate(), 30)
     assert output.decode().startswith(said)
     assert process.returncode == 0

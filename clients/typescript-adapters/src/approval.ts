@@ -25,7 +25,8 @@ export async function askApproval({ run, options }: Place, key: string, request:
   const kind = options.kinds?.[toolName];
   const agent = kind === undefined ? run.root : await run.agent(kind);
   const fields = JSON.parse(JSON.stringify({ tool: toolName, arguments: input })) as JsonObject;
-  const answer = await agent.ask({ key, reason: `Call the tool ${toolName}?`, fields, ...(context !== undefined && { context }) });
+  const reasons = { reason: `Call the tool ${toolName}?`, ...(context !== undefined && { context }) };
+  const answer = await agent.ask({ key, ...reasons, answerForm: 'yes_or_no', fields });
   const { approved, reason, ...edited } = await verdictOf(agent, answer, input);
   const response: ToolApprovalResponse = {
     type: 'tool-approval-response',
@@ -45,7 +46,7 @@ async function verdictOf(agent: Agent, answer: Decided<any>, input: unknown): Pr
   switch (answer.decidedAs) {
     case 'approved': {
       const { text, request, decision } = answer;
-      if (decision.decision === 'edit') return request === null ? denied(NOT_EDITABLE) : { approved: true, reason: text, input: request };
+      if (decision.decision === 'edit') return request === null ? denied(text ?? NOT_EDITABLE) : { approved: true, reason: text, input: request };
       const misfit = await misfits(agent, answer, input);
       return misfit === null ? { approved: true, reason: text } : denied(misfit);
     }
@@ -69,7 +70,7 @@ const NOT_EDITABLE = 'Not called: a person has changed the arguments, and this c
 
 /** The input is the request of the route, so the server checks it against its schema. */
 async function misfits(agent: Agent, answer: Routed, input: unknown): Promise<string | null> {
-  const { key, field, request } = answer;
+  const { key, field, request, text } = answer;
   if (field === null || request !== null) return null;
   const submit = async (): Promise<string | null> => {
     try {
@@ -77,7 +78,8 @@ async function misfits(agent: Agent, answer: Routed, input: unknown): Promise<st
       return null;
     } catch (error) {
       if (!(error instanceof AnswerRejected)) throw error;
-      return `The arguments are invalid: ${error.errors.map((it) => `${it.pointer}: ${it.message}`).join('; ')}`;
+      const wrong = error.errors.map((it) => `${it.pointer}: ${it.message}`).join('; ');
+      return `The arguments are invalid: ${wrong}.${text ? ` In their words: ${text}` : ''}`;
     }
   };
   // Each submission counts as a correction, so code that runs again must not repeat it.

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use engine::{Agent, Decided, Effect, Exit, Workflow};
 use routing_core::{
-    AgentInterrupt, AgentType, InterruptDetails, InterruptRequest, InterruptType, Routing,
+    AgentInterrupt, AgentType, AnswerForm, InterruptDetails, InterruptRequest, InterruptType,
+    Routing,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -231,7 +232,7 @@ impl Colleagues<Walk<'_>> for Desk {
     async fn inquire(&self, inquiry: Inquiry, walk: &Walk<'_>) -> Result<Step, Exit> {
         let mut agent = walk.colleague(Colleague::Orchestrator)?;
         // Durable: asked once, however often the desk restarts. The answer's route is the only one left.
-        let asked = DeskQuestion::Orchestrator(question(inquiry.question));
+        let asked = DeskQuestion::Orchestrator(question(inquiry.question, AnswerForm::Words));
         let decided = agent.interrupt(asked).await?;
         walk.leaves(agent).await?;
         Ok(following(decided))
@@ -239,7 +240,7 @@ impl Colleagues<Walk<'_>> for Desk {
 
     async fn check(&self, check: Check, walk: &Walk<'_>) -> Result<Step, Exit> {
         let mut agent = walk.colleague(Colleague::ReviewAgent)?;
-        let asked = DeskQuestion::ReviewAgent(question(check.doubt));
+        let asked = DeskQuestion::ReviewAgent(question(check.doubt, AnswerForm::Words));
         let decided = agent.interrupt(asked).await?;
         walk.leaves(agent).await?;
         Ok(following(decided))
@@ -253,12 +254,13 @@ impl Colleagues<Walk<'_>> for Desk {
             return Ok(Step::Done("was paid back before".to_owned()));
         }
         if walk.cents > LARGE {
+            let proposal = format!("Pay back {} cents? {}", walk.cents, refund.words);
             let asked = RefundQuestion {
-                details: question(format!("Pay back {} cents? {}", walk.cents, refund.words)),
+                details: question(proposal, AnswerForm::YesOrNo),
                 cents: walk.cents,
             };
             let decided = agent.interrupt(asked).await?;
-            // Only a yes pays. Words are no yes: a colleague reads them on the receipt.
+            // Only a yes pays. Why not is on the receipt, for a colleague to read.
             let other = match decided {
                 Decided::Approved(_) => None,
                 Decided::Rerouted(elsewhere) => Some(Step::Next(Box::new(elsewhere.routing))),
@@ -316,7 +318,10 @@ fn not_paid(said: Option<String>) -> Step {
     Step::Done(format!("not paid back{said}"))
 }
 
-/// A question to a person.
-fn question(reason: String) -> InterruptDetails {
-    InterruptDetails::new(InterruptType::HumanReview, reason)
+/// A question to a person, and what an answer to it is.
+fn question(reason: String, form: AnswerForm) -> InterruptDetails {
+    InterruptDetails {
+        answer_form: Some(form),
+        ..InterruptDetails::new(InterruptType::HumanReview, reason)
+    }
 }

@@ -69,8 +69,10 @@ class Ticket:
             if await self._status() not in OVER:
                 await self._ann.cancel(self._run, mode="immediate", reason="the case is over")
 
-    async def do_asks(self, kind: str, *, words: str = "", answer_goes_to: str | None = None) -> None:
-        """A kind of agent asks a question that was not seen before."""
+    async def do_asks(
+        self, kind: str, *, words: str = "", form: str | None = None, answer_goes_to: str | None = None
+    ) -> None:
+        """A kind of agent asks a question that was not seen before, and may say what an answer is."""
 
         async def look() -> Interrupt | None:
             asked = [one async for one in self._ann.interrupts(run_id=self._run) if _is_question(one)]
@@ -79,17 +81,18 @@ class Ticket:
         question = await self._until(look, f"{kind} asks")
         assert question.agent_type == kind, f"{question.agent_type} asks: {question.reason}"
         assert words in question.reason, question.reason
+        assert form in (None, question.answer_form), f"an answer is {question.answer_form}"
         targets = [route.agent_type for route in question.routes if route.allowed]
         assert answer_goes_to in (None, *targets), f"its answer goes to {targets}"
         self._question = question
         self._asked.add(question.id)
 
-    async def do_brought_to(self, kind: str) -> None:
+    async def do_brought_to(self, kind: str, *, form: str | None = None) -> None:
         """The ticket comes to a kind of agent, which asks. Every ticket begins with the customer."""
         await self.do_asks("ORCHESTRATOR")
         if kind != "ORCHESTRATOR":
             await self.do_decide("reroute", to=kind)
-            await self.do_asks(kind)
+            await self.do_asks(kind, form=form)
 
     async def do_decide(
         self,

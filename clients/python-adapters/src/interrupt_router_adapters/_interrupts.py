@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,9 @@ from ._questions import field_names, has_lost_edit, key_of, to_json
 
 RUN = "interrupt_router_run"
 """The metadata of checkpoints that names the router's run. It shows whether this run has already started the graph."""
+
+_OPEN = re.compile(r"(what|which|who|whom|whose|where|when|how)\b(?! (about|if)\b)[^.,:;!?\n]*\?", re.IGNORECASE)
+"""A single question for which neither yes nor no is an answer. Of another text it can't be known whether it proposes."""
 
 
 def default_answer(_: Interrupt[Any], decided: Decided | sync.Decided) -> Any:
@@ -72,19 +76,38 @@ class Concurrent(BaseCallbackHandler):
             )
 
 
+def _taken(accept: bool, respond: bool) -> str | None:
+    """What an answer is, by what is taken back: a plain yes, and words."""
+    return (None if accept else "words") if respond else "yes_or_no"
+
+
 def question_of(interrupt: Interrupt[Any]) -> dict[str, Any]:
     """The arguments of `Agent.ask` for the value of an `interrupt()`: a text, or a dict with a text and choices."""
-    value = to_json(interrupt.value)
-    if not isinstance(value, dict):
-        return {"question": value if isinstance(value, str) else f"Continue with {value}?"}
+    match to_json(interrupt.value):
+        case [dict() as value] | (dict() as value):  # a `HumanInterrupt` is handed over in a list
+            pass
+        case given:
+            value = {"question": given if isinstance(given, str) else f"Continue with {given}?"}
     asked = next((name for name in ("question", "query", "task", "message") if isinstance(value.get(name), str)), None)
     choices = value.get("choices") or value.get("options") or []
     has_choices = isinstance(choices, list) and all(isinstance(choice, str) for choice in choices)
     taken = {asked, *(("choices", "options") if has_choices else ())}
+    fields = {name: member for name, member in value.items() if name not in taken}
+    match fields:
+        case {"answer_form": "one_of" | "any_of" | "words" | "yes_or_no" as form}:
+            del fields["answer_form"]
+        case {"config": {"allow_accept": accept, "allow_respond": respond}}:
+            form = _taken(accept, respond)
+        case {"review_configs": [{"allowed_decisions": [*names]}]}:
+            form = _taken("approve" in names, "respond" in names)
+        case _:
+            is_open = not fields and asked is not None and _OPEN.fullmatch(value[asked].strip())
+            form = "one_of" if has_choices and choices else "words" if is_open else None
     return {
         "question": value[asked] if asked else "Continue?",
         "choices": choices if has_choices else [],
-        "fields": field_names({name: member for name, member in value.items() if name not in taken}),
+        "answer_form": form,
+        "fields": field_names(fields),
     }
 
 

@@ -35,8 +35,9 @@ from interrupt_router import (
 T = TypeVar("T")
 
 _VALID_KEY = re.compile(r"[A-Za-z0-9_.:~-]{1,150}")
-# Every question has these members. The server refuses a field with the same name.
-_RESERVED = frozenset({"type", "reason", "choices", "confirmation_items", "context_for_decision"})
+# Every question may have these members. The server refuses a field with the same name.
+_RESERVED = {"type", "reason", "choices", "confirmationItems", "contextForDecision", "answerForm"}
+_RESERVED |= {"toolCall", "fills", "request", "rerouteToAgentType"}
 
 
 def key_of(*parts: str) -> str:
@@ -144,7 +145,7 @@ class Verdict:
 
     approved: bool
     message: str = ""
-    """What the model reads when the call is not made."""
+    """What the model reads when the call is not made; else what the person said with the yes."""
     arguments: dict[str, Any] | None = None
     """The arguments that the person gave instead of the model's."""
     by: str | None = None
@@ -162,7 +163,8 @@ def parse_arguments(arguments: str | None) -> Any:
 async def ask_approval(run: Run, kinds: Mapping[str, str], key: str, tool: str, arguments: Any) -> Verdict:
     """Asks once whether a tool may be called with these arguments, and waits for the decision."""
     agent = await agent_for(run, tool, kinds)
-    decided = await agent.ask(f"Call the tool {tool}?", key=key, fields={"tool": tool, "arguments": arguments})
+    fields = {"tool": tool, "arguments": arguments}
+    decided = await agent.ask(f"Call the tool {tool}?", key=key, fields=fields, answer_form="yes_or_no")
     return replace(await _verdict(decided, arguments), by=decided.decision.by if decided.decision else None)
 
 
@@ -185,7 +187,7 @@ async def _verdict(decided: Decided, arguments: Any) -> Verdict:
 async def _approval(approved: Approved, arguments: Any) -> Verdict:
     if approved.request is not None:
         edited = to_json(approved.request)
-        return Verdict(True, arguments=None if edited == arguments else edited)
+        return Verdict(True, approved.text or "", None if edited == arguments else edited)
     if has_lost_edit(approved):
         return Verdict(False, approved.text or "Not called: a person changed it in a way that cannot be carried out.")
     if approved.route is not None:
@@ -193,8 +195,14 @@ async def _approval(approved: Approved, arguments: Any) -> Verdict:
         try:
             await approved.submit({approved.route.field: arguments})
         except AnswerRejected as rejected:
-            return Verdict(False, f"The arguments are invalid: {'; '.join(map(str, rejected.errors))}")
-    return Verdict(True)
+            errors = "; ".join(map(str, rejected.errors))
+            return Verdict(False, f"The arguments are invalid: {errors}.{said(approved.text)}")
+    return Verdict(True, approved.text or "")
+
+
+def said(text: str | None) -> str:
+    """What a person said, behind what else the model reads."""
+    return f" In their words: {text}" if text else ""
 
 
 def has_lost_edit(approved: Approved | sync.Approved) -> bool:

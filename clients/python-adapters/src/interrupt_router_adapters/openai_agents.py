@@ -15,7 +15,7 @@ from agents.items import ToolApprovalItem, TResponseInputItem
 
 from interrupt_router import Run
 
-from ._questions import Slot, Slots, Verdict, ask_approval, is_stopping, parse_arguments, together, until_stopping
+from ._questions import Slot, Slots, Verdict, ask_approval, is_stopping, parse_arguments, said, together, until_stopping
 
 STATE = "openai_agents"
 """The member of the checkpoint that has the `RunState`; further agents of the run have ``openai_agents:2``."""
@@ -73,7 +73,7 @@ def _rejection(item: ToolApprovalItem, verdict: Verdict) -> str:
     if verdict.arguments is None:
         return verdict.message
     # The SDK can't change the arguments of a call, so the model makes another one.
-    return f"A person changed the arguments. Call {item.name} again with {verdict.arguments}."
+    return f"A person changed the arguments. Call {item.name} again with {verdict.arguments}.{said(verdict.message)}"
 
 
 async def _turns(run: Run, agent: Agent[Any], step: Any, options: Mapping[str, Any]) -> RunResultStreaming:

@@ -6,6 +6,7 @@ request to the model, so that a restarted process goes on from there and asks no
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ from pydantic import TypeAdapter
 from pydantic_ai import Agent, AgentRunResult, DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ToolCallPart, UserContent
 
-from interrupt_router import Run
+from interrupt_router import Approved, Run
 
 from ._questions import Slot, Slots, Verdict, agent_for, ask_approval, to_json, together
 
@@ -112,9 +113,12 @@ async def _settle(
         if external is not None and requests.kind(call.tool_call_id) == "external":
             return call.tool_call_id, await agent.effect(key(call), external, call)
         fields = {"tool": call.tool_name, "arguments": to_json(call.args_as_dict())}
-        decided = await agent.ask(f"Answer the tool {call.tool_name}.", key=key(call), fields=fields)
-        said = decided.decision.text if decided.decision else None
-        return call.tool_call_id, said or f"No answer: {decided.decided_as}."
+        decided = await agent.ask(
+            f"Answer the tool {call.tool_name}.", key=key(call), fields=fields, answer_form="words"
+        )
+        edited = json.dumps(to_json(decided.request)) if isinstance(decided, Approved) and decided.request else None
+        said = filter(None, [decided.decision.text if decided.decision else None, edited])
+        return call.tool_call_id, "\n".join(said) or f"No answer: {decided.decided_as}."
 
     asked = [*map(approval, requests.approvals), *map(result, requests.calls)]
     answers = dict(await together(asked))
@@ -122,6 +126,7 @@ async def _settle(
     return requests.build_results(
         approvals={call: _approval(verdict) for call, verdict in verdicts.items()},
         calls={call.tool_call_id: answers[call.tool_call_id] for call in requests.calls},
+        metadata={call: {"text": it.message} for call, it in verdicts.items() if it.approved and it.message},
         answered_by={call: verdict.by for call, verdict in verdicts.items() if verdict.by},
     )
 

@@ -109,7 +109,8 @@ class Routed:
         decided = await self._asked.agent.wait_for(self._asked.question.asked or f"{self.key}:request")
         self._asked.question = Question.of_json(await self._asked.agent.lease.get(self._path))
         if self._asked.question.request is None:
-            verdict = decided.decision.decision if decided.decision else decided.state
+            made = decided.decision
+            verdict = ": ".join(filter(None, [made.decision, made.text])) if made else decided.state
             raise Unfilled(
                 f"the model could not fill in `{self.route.field if self.route else self.key}`, and the person who was "
                 f"asked gave no request: {verdict}"

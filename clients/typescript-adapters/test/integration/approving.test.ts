@@ -70,6 +70,8 @@ test('a tool that needs an approval is executed once a person has approved', asy
   const question = await openQuestion(ann, 'approved');
   assert.deepEqual(question.fields, { tool: 'refund', arguments: { cents: 500 } });
   assert.equal(question.contextForDecision, 'Money leaves the house.');
+  // Words are no yes to a call.
+  assert.deepEqual([question.answerForm, question.allowedDecisions.includes('respond')], ['yes_or_no', false]);
   assert.equal(question.agentId, `${question.runId}/root/refunds`);
   assert.deepEqual(paid, []);
   await ann.decide(question, 'approve');
@@ -83,8 +85,6 @@ const REFUSALS: readonly (readonly [DecisionName, DecisionOptions, string])[] = 
   ['reject', { text: 'Too much.' }, 'Too much.'],
   ['ignore', {}, 'The tool call was rejected.'],
   ['cancel', {}, 'The tool call was rejected.'],
-  ['respond', { text: 'Ask for a photo.' }, 'Ask for a photo.'],
-  ['respond', { text: 'No! He is a fraud.' }, 'No! He is a fraud.'],
   ['reroute', { rerouteTo: 'LEGAL' }, 'Not called. Continue with LEGAL instead.'],
 ];
 for (const [index, [decision, said, read]] of REFUSALS.entries()) {
@@ -138,9 +138,9 @@ test('arguments that do not fit the route go back to the model', async () => {
   await using fake = await FakeModel.start(calls(call('a', 'refund', { cents: 0 })), calls(call('b', 'refund', { cents: 7 })), says('Done.'));
   const { paid, refund } = till();
   const working = settle('misfit', fake, refund);
-  await ann.decide(await openQuestion(ann, 'misfit'), 'approve');
+  await ann.decide(await openQuestion(ann, 'misfit'), 'approve', { text: 'Kindly.' });
   const second = await openQuestion(ann, 'misfit');
-  assert.match(fake.read[0] ?? '', /The arguments are invalid: \/refund\/cents: /);
+  assert.match(fake.read[0] ?? '', /The arguments are invalid: \/refund\/cents: .* In their words: Kindly\.$/);
   await ann.decide(second, 'approve');
   await working;
   assert.deepEqual([paid, fake.read.length, fake.read[1]], [[7], 2, 'paid 7']);

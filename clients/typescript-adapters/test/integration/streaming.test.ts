@@ -119,7 +119,7 @@ test('a chat shows the whole answer in one stream, and needs no change but its i
 
 const REFUSALS: readonly (readonly [DecisionName, DecisionOptions, string])[] = [
   ['reject', {}, 'The tool call was rejected.'],
-  ['respond', { text: 'Ask for a photo.' }, 'Ask for a photo.'],
+  ['cancel', { text: 'Ask for a photo.' }, 'Ask for a photo.'],
 ];
 for (const [decision, said, read] of REFUSALS) {
   test(`after ${decision} the stream shows a denial, and the model reads: ${read}`, async () => {

@@ -69,7 +69,7 @@ export class EffectUnkept extends RouterError {
 
 /** A person was asked to fill in the request after the model had failed, and gave none. */
 export class Unfilled extends RouterError {
-  constructor(readonly key: string) {
-    super({ code: 'unfilled', detail: `the person who was asked to fill in the request of ${key} gave none` });
+  constructor(readonly key: string, said?: string | null) {
+    super({ code: 'unfilled', detail: `the person who was asked to fill in the request of ${key} gave none${said ? `: ${said}` : ''}` });
   }
 }

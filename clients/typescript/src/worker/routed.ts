@@ -86,9 +86,9 @@ export abstract class Routed<Field extends string | null = string | null, Reques
   private async askPerson(): Promise<Request> {
     const key = this.question.asked ?? `${this.key}:request`;
     const { owned } = this.context;
-    await untilOver(this.context, await owned.question(key));
+    const { decision } = await untilOver(this.context, await owned.question(key));
     const request = this.keep(await owned.question(this.key));
-    if (request === null) throw new Unfilled(this.key);
+    if (request === null) throw new Unfilled(this.key, decision?.text);
     return request;
   }
 

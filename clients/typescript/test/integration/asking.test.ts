@@ -114,6 +114,15 @@ test('a model is corrected three times, and then a person fills in the request',
   assert.deepEqual(await running, { cents: 7 });
 });
 
+test('a person who gives no request says why', async () => {
+  const running = router.run(desk, { alias: 'unfilled', input: null }, async (run) => {
+    return routed(await (await run.agent('REFUNDS')).ask({ key: 'refund', reason: 'Refund?' })).fill(() => 'no');
+  });
+  await ann.decide(await openQuestion(ann, 'unfilled'), 'approve');
+  await ann.decide(await openQuestion(ann, 'unfilled', 'could not fill in'), 'reject', { text: 'He is a fraud.' });
+  await assert.rejects(running, { code: 'unfilled', detail: /gave none: He is a fraud\.$/ });
+});
+
 test('each dialect has a schema of its own', async () => {
   const running = router.run(desk, { alias: 'dialects', input: null }, async (run) => {
     const answer = routed(await (await run.agent('LEGAL')).ask({ key: 'legal', reason: 'Object?' }));

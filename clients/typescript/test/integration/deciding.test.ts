@@ -57,7 +57,7 @@ async function settle(run: Run<typeof desk, null>, deadlineMs?: number): Promise
 const CONFIRMED = { confirmations: { seen: true } };
 const TABLE: readonly (readonly [decision: DecisionName, options: DecisionOptions, heard: Heard])[] = [
   ['approve', { ...CONFIRMED, text: 'be quick' }, { as: 'approved', said: 'be quick', paid: 12_000 }],
-  ['edit', { request: { cents: 5 } }, { as: 'approved', said: null, paid: 5 }],
+  ['edit', { request: { cents: 5 }, text: 'a voucher' }, { as: 'approved', said: 'a voucher', paid: 5 }],
   ['approve', { ...CONFIRMED, choices: ['no'] }, { as: 'answered', said: [null, ['no'], { seen: true }] }],
   ['approve', { confirmations: { seen: false }, text: 'no' }, { as: 'answered', said: ['no', [], { seen: false }] }],
   ['respond', { text: 'No! He is a fraud.' }, { as: 'answered', said: ['No! He is a fraud.', [], {}] }],

@@ -57,15 +57,11 @@ async fn a_question_outlives_its_process_and_what_was_decided_is_what_happens() 
 
 #[tokio::test]
 async fn nothing_is_paid_back_after_a_no_in_any_form() {
-    // Words are no yes, whatever they say: `decide` sends "so be it" with each.
-    for verdict in [
-        Verdict::Reject,
-        Verdict::Cancel,
-        Verdict::Ignore,
-        Verdict::Respond,
-    ] {
+    // With each, `decide` sends "so be it". Words alone are no yes.
+    for verdict in [Verdict::Reject, Verdict::Cancel, Verdict::Ignore] {
         let counter = Counter::new(20_000, REFUND, Person::default()).await;
-        waiting(&counter).await;
+        let asked = waiting(&counter).await;
+        assert!(!asked[0].allowed.contains(&Verdict::Respond));
         decide(&counter, verdict, None).await;
         let executed = counter.execution().execute(&StopScope::new()).await;
         let receipt = executed.output.expect("it is done");

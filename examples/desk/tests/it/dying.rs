@@ -34,9 +34,10 @@ fn desk(banks: &mut Vec<Arc<Bank>>) -> Desk {
 #[tokio::test]
 async fn a_desk_that_dies_at_any_operation_comes_to_the_same_end() {
     let store = empty_store().await;
+    let no = r#"{"verdict": "reject", "text": "no"}"#;
     for (said, paid, line) in [
         ("{}", 1, "paid back 20000 cents for order 17"),
-        (r#"{"text": "no"}"#, 0, "not paid back: no"),
+        (no, 0, "not paid back: no"),
     ] {
         let mut banks = Vec::new();
         let trial = Trial::<Desk>::new(Arc::clone(&store), &script(said), Counter::ticket());

@@ -125,14 +125,8 @@ fn a_ticket_is_begun_decided_and_done_with_the_commands_of_the_desks_program() {
     let run = place.run().unwrap();
     let (id, question) = (run["id"].as_str().unwrap(), open_question(&run).unwrap());
 
-    let nowhere = place.desk(&[
-        "review",
-        question,
-        "--decision",
-        "reroute",
-        "--to",
-        "MERGER_AGENT",
-    ]);
+    let nowhere = ["--decision", "reroute", "--to", "MERGER_AGENT"];
+    let nowhere = place.desk(&[&["review", question], &nowhere[..]].concat());
     assert_eq!(nowhere.status.code(), Some(2));
     let routes = stderr(&nowhere);
     assert!(
@@ -182,7 +176,7 @@ fn it_describes_itself_and_no_other_program() {
 fn a_script_plays_its_model_and_its_people() {
     let place = Place::new();
     let steps = r#"{"agent": "ORCHESTRATOR", "turn": 1, "answer": {"refund": {"words": "sorry"}}},
-        {"person": {"interrupt": {"agent": "REFUNDS", "nth": 1}, "answer": {"selectedChoices": [], "text": "no"}}}"#;
+        {"person": {"interrupt": {"agent": "REFUNDS", "nth": 1}, "answer": {"verdict": "reject", "text": "no"}}}"#;
     let script = place.script(steps);
     let paid = place.desk(&["run", TICKET, "--script", &script]);
     assert!(paid.status.success(), "{}", stderr(&paid));
