@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::desk::{Desk, kinds, tasks, texts};
-use crate::program::{end, lines};
+use crate::program::end;
 
 const CONFLICT: i32 = 4;
 
