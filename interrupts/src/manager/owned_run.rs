@@ -368,7 +368,10 @@ impl OwnedRun {
         let keeper = &self.keeper;
         keeper.check_owned()?;
         keeper.look().await?;
-        keeper.carry_out_stops().await?;
+        // A run that was only taken, to stop it or to look at it, has carried nothing out.
+        if keeper.has_begun() || matches!(end, RunEnd::Completed | RunEnd::Failed { .. }) {
+            keeper.carry_out_stops().await?;
+        }
         match end {
             RunEnd::Stopped | RunEnd::Waiting { .. } if keeper.is_late() => {
                 // The stop came after the workflow had finished, and nothing in the run runs any more.
