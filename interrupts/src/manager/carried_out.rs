@@ -36,7 +36,7 @@ impl OwnedRunState {
         Ok(())
     }
 
-    async fn is_cancelled(&self) -> Result<bool, KeepError> {
+    pub(super) async fn is_cancelled(&self) -> Result<bool, KeepError> {
         let settings = &self.shared.settings;
         let run = self.read(|| settings.store.run(self.run)).await?;
         Ok(run.is_some_and(|run| run.state == RunState::Cancelled))

@@ -369,7 +369,8 @@ impl OwnedRun {
         keeper.check_owned()?;
         keeper.look().await?;
         // A run that was only taken, to stop it or to look at it, has carried nothing out.
-        if keeper.has_begun() || matches!(end, RunEnd::Completed | RunEnd::Failed { .. }) {
+        let ends = matches!(end, RunEnd::Completed | RunEnd::Failed { .. });
+        if ends || keeper.has_begun() || keeper.is_cancelled().await? {
             keeper.carry_out_stops().await?;
         }
         match end {
