@@ -1,7 +1,8 @@
 //! The end of a run, as its worker reports it.
 
+use futures_util::future::try_join_all;
 use interrupts::life::RunState;
-use interrupts::store::{NodeActivity, Pages};
+use interrupts::store::{JournalEntry, NodeActivity, Pages};
 use journal::entry::{InterruptEnd, InterruptOutcome};
 use journal::kind::{DISPATCH, INTERRUPT};
 use serde_json::Value;
@@ -73,17 +74,21 @@ impl Owned<'_> {
             .next(|page| self.store().unknown_effects(self.run.id, page))
             .await?
         {
-            for entry in open {
-                let content = match entry.intent.kind.as_str() {
-                    INTERRUPT => self.outcome(entry.intent.place.as_deref()).await?,
-                    DISPATCH => left_out(RUN_HAS_ENDED)?,
-                    // It is not known whether it happened, so nothing is recorded.
-                    _ => continue,
-                };
-                self.finished(entry.intent.effect, content).await?;
-            }
+            // At once: the store writes them in few transactions.
+            let left = open.into_iter().map(|entry| self.leave(entry));
+            try_join_all(left).await?;
         }
         Ok(())
+    }
+
+    async fn leave(&self, entry: JournalEntry) -> Result<(), WorkError> {
+        let content = match entry.intent.kind.as_str() {
+            INTERRUPT => self.outcome(entry.intent.place.as_deref()).await?,
+            DISPATCH => left_out(RUN_HAS_ENDED)?,
+            // It is not known whether it happened, so nothing is recorded.
+            _ => return Ok(()),
+        };
+        self.finished(entry.intent.effect, content).await
     }
 
     async fn outcome(&self, place: Option<&str>) -> Result<String, WorkError> {

@@ -70,8 +70,9 @@ pub struct Signals {
     pub asked: Vec<InterruptSignal>,
     /// Messages that have not been read.
     pub messages: Vec<WorkerMessage>,
-    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken. If the route of
-    /// a decided one wants a request, its key stays here until the request is there.
+    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken: of all of them, or
+    /// of those that were among the news. If the route of a decided one wants a request, it is not taken until the request
+    /// is there.
     pub decided: Vec<WorkKey>,
     /// Everything up to here is included: see [`Owned::news`].
     pub cursor: u64,
@@ -88,14 +89,21 @@ impl Signals {
 }
 
 /// What has happened since a worker looked last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum News {
-    /// Nothing that concerns it.
-    Nothing,
-    /// One of its questions is over; it may know that already.
-    QuestionOver,
-    /// A stop, an event or a message came for it, or is settled.
-    ForTheRun,
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct News {
+    /// Whether a stop, an event or a message came for the run, or is settled.
+    pub is_for_the_run: bool,
+    /// Its questions that are over; the worker may know that already.
+    pub over: Vec<WorkKey>,
+    /// Everything up to here is included.
+    pub through: u64,
+}
+
+impl News {
+    /// Whether there is any.
+    pub const fn is_there(&self) -> bool {
+        self.is_for_the_run || !self.over.is_empty()
+    }
 }
 
 /// Whether the worker of the run asked it: its key is at a place of the run.
@@ -162,7 +170,8 @@ impl Protocol<'_> {
 }
 
 impl Owned<'_> {
-    /// What has come for the run. What is returned counts as delivered to its worker.
+    /// What has come for the run; of its questions, where the worker has looked before, what is new. What is returned counts
+    /// as delivered to its worker.
     ///
     /// # Errors
     ///
@@ -171,10 +180,14 @@ impl Owned<'_> {
     /// # Cancel safety
     ///
     /// Safe to repeat: what was delivered and is not applied is returned again.
-    pub async fn signals(&self) -> Result<Signals, WorkError> {
+    pub async fn signals(&self, since: Option<&News>) -> Result<Signals, WorkError> {
         // Before the rest is read: what comes meanwhile is news.
+        let cursor = match since {
+            Some(news) => news.through,
+            None => self.cursor().await?,
+        };
         let mut signals = Signals {
-            cursor: self.cursor().await?,
+            cursor,
             ..Signals::default()
         };
         for interrupt in self.protocol.under_way(self.run.id).await? {
@@ -194,10 +207,24 @@ impl Owned<'_> {
             self.turn(RunState::Stopping, reason).await?;
         }
         signals.messages = self.unread_messages().await?;
-        let unsettled = self.protocol.unsettled(&self.run).await?;
+        let unsettled = match since {
+            Some(news) if !news.is_for_the_run => self.still_unsettled(&news.over).await?,
+            // A question that a supervisor's event asked for has the key of the event.
+            Some(_) | None => self.protocol.unsettled(&self.run).await?,
+        };
         let over = unsettled.into_iter().filter(QuestionStatus::is_over);
         signals.decided = over.map(|it| it.key).collect();
         Ok(signals)
+    }
+
+    /// Those of some questions whose outcome the worker has not taken.
+    async fn still_unsettled(&self, keys: &[WorkKey]) -> Result<Vec<QuestionStatus>, WorkError> {
+        let mut unsettled = Vec::new();
+        for key in keys {
+            let found = self.protocol.find_question(&self.run, key).await?;
+            unsettled.extend(found.filter(|status| !status.is_recorded));
+        }
+        Ok(unsettled)
     }
 
     async fn cursor(&self) -> Result<u64, WorkError> {
@@ -219,44 +246,44 @@ impl Owned<'_> {
     ///
     /// Safe: it only reads.
     pub async fn news(&self, cursor: u64) -> Result<News, WorkError> {
-        let mut news = News::Nothing;
-        let mut pages = Pages::after(cursor, PAGE);
+        let (mut news, mut pages) = (News::default(), Pages::after(cursor, PAGE));
         while let Some(rows) = pages
             .next(|page| self.store().outbox_of(self.run.id, page))
             .await?
         {
             for row in rows {
-                news = news.max(self.news_by(&row.notification).await?);
-                if news == News::ForTheRun {
-                    return Ok(news);
+                match row.notification {
+                    Notification::Message { .. } => news.is_for_the_run = true,
+                    Notification::Interrupt { interrupt, .. } => {
+                        self.news_of(interrupt, &mut news).await?;
+                    }
+                    Notification::Reroute { .. }
+                    | Notification::Node { .. }
+                    | Notification::Effect { .. }
+                    | Notification::Checkpoint { .. }
+                    | Notification::Run { .. }
+                    | Notification::Rule { .. } => {}
                 }
             }
         }
+        news.through = pages.position();
         Ok(news)
     }
 
-    async fn news_by(&self, notification: &Notification) -> Result<News, WorkError> {
-        let (interrupt, state) = match notification {
-            Notification::Message { .. } => return Ok(News::ForTheRun),
-            Notification::Interrupt {
-                interrupt, state, ..
-            } => (*interrupt, *state),
-            Notification::Reroute { .. }
-            | Notification::Node { .. }
-            | Notification::Effect { .. }
-            | Notification::Checkpoint { .. }
-            | Notification::Run { .. }
-            | Notification::Rule { .. } => return Ok(News::Nothing),
-        };
+    async fn news_of(&self, interrupt: InterruptId, news: &mut News) -> Result<(), WorkError> {
         let row = self.store().interrupt(interrupt).await?;
-        Ok(match row {
+        match row.filter(is_own_question) {
+            None => news.is_for_the_run = true,
             // The worker asked it, and waits only for its end.
-            Some(row) if is_own_question(&row) => match state.is_live() {
-                true => News::Nothing,
-                false => News::QuestionOver,
-            },
-            Some(_) | None => News::ForTheRun,
-        })
+            Some(row) if row.state.is_live() => {}
+            Some(row) => {
+                let key = row.key.as_str().split_once('/');
+                let key = key.and_then(|(_run, key)| key.parse().ok());
+                let new = key.filter(|key| !news.over.contains(key));
+                news.over.extend(new);
+            }
+        }
+        Ok(())
     }
 
     /// Delivers an interrupt to the worker; `None` if it ended meanwhile.

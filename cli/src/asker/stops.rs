@@ -64,7 +64,7 @@ impl Asker {
     /// Carries out the stops of a run. None of its agents works: its client only waits for people.
     pub(super) async fn stop(&self, owned: Owned<'_>) -> Result<(), WorkError> {
         let run = owned.run.id;
-        owned.signals().await?;
+        owned.signals(None).await?;
         owned.cut_off_all().await?;
         owned.release(false).await?;
         let carried_out = self.store.run_owner.carry_out_late(run).await;

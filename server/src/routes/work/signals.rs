@@ -49,17 +49,20 @@ pub(crate) async fn read(
     loop {
         let owned = owned(&app, &caller, &run, query.epoch).await?;
         let news = match after {
-            Some(cursor) => owned.news(cursor).await,
-            None => Ok(News::QuestionOver),
+            Some(cursor) => Some(owned.news(cursor).await),
+            None => None,
         };
-        let news = news.map_err(|error| refused(&app, &error))?;
-        if news > News::Nothing || is_over {
-            let signals = owned.signals().await;
+        let news = news.transpose().map_err(|error| refused(&app, &error))?;
+        if is_over || news.as_ref().is_none_or(News::is_there) {
+            let signals = owned.signals(news.as_ref()).await;
             let signals = signals.map_err(|error| refused(&app, &error))?;
-            if is_over || news == News::ForTheRun || signals.are_there() {
+            let is_for_the_run = news.as_ref().is_some_and(|news| news.is_for_the_run);
+            if is_over || is_for_the_run || signals.are_there() {
                 return Ok(Json(SignalsView::of(signals)));
             }
-            after = after.map(|_cursor| signals.cursor);
+            after = Some(signals.cursor);
+        } else {
+            after = news.map(|news| news.through);
         }
         is_over = !patience.more().await;
     }
