@@ -54,7 +54,9 @@ pub(crate) async fn read(
         };
         let news = news.transpose().map_err(|error| refused(&app, &error))?;
         if is_over || news.as_ref().is_none_or(News::is_there) {
-            let signals = owned.signals(news.as_ref()).await;
+            // An answer to a wait that is over has all of it: whoever missed a question finds it there.
+            let since = news.as_ref().filter(|_| !is_over);
+            let signals = owned.signals(since).await;
             let signals = signals.map_err(|error| refused(&app, &error))?;
             let is_for_the_run = news.as_ref().is_some_and(|news| news.is_for_the_run);
             if is_over || is_for_the_run || signals.are_there() {
