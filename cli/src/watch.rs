@@ -25,6 +25,8 @@ mod seen;
 mod snapshot;
 mod state;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod visit;
 
 use std::cell::Cell;
