@@ -247,6 +247,7 @@ class ResultBody(TypedDict):
 class ResumeBody(TypedDict):
     accept_catalogue: NotRequired[bool]
     checkpoint: NotRequired[int | None]
+    drop_pending: NotRequired[bool]
     input: NotRequired[str | None]
 
 

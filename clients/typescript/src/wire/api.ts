@@ -665,6 +665,8 @@ export type ResumeBody = {
     readonly acceptCatalogue?: boolean | undefined;
     /** From the checkpoint with this number, as a run of its own; where it stands otherwise. */
     readonly checkpoint?: number | undefined;
+    /** With a checkpoint alone: go on without answers, messages and reroutes that the run has not carried out. */
+    readonly dropPending?: boolean | undefined;
     /** New input. */
     readonly input?: string | undefined;
 };
