@@ -167,9 +167,11 @@ async def test_where_the_model_keeps_failing_a_person_is_asked(
             await routed.submit("no")
     assert await routed.submit("no") is None
     async with again(router, run) as taken:
+        # Asked again before a person says anything: after a no it would be declined.
+        routed = await asked(taken)
 
         async def fill() -> Any:
-            return await (await asked(taken)).fill(Model())
+            return await routed.fill(Model())
 
         filling = asyncio.create_task(fill())
         question = await open_question(ann)
