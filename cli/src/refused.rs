@@ -247,7 +247,7 @@ pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
         MessageError::UnknownRun { .. }
         | MessageError::UnknownNode { .. }
         | MessageError::UnknownMessage { .. } => Exit::NotFound,
-        MessageError::TooLarge { .. } => Exit::Usage,
+        MessageError::Empty | MessageError::TooLarge { .. } => Exit::Usage,
         MessageError::AlreadyRead { .. }
         | MessageError::RunEnded { .. }
         | MessageError::NodeEnded { .. }

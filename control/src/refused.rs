@@ -41,6 +41,7 @@ impl EndedRun {
 pub fn message_hint(error: &MessageError) -> Option<String> {
     Some(match error {
         MessageError::Store(_) => return None,
+        MessageError::Empty => "say something".to_owned(),
         MessageError::UnknownRun { .. } => "`irq ps --all` lists the runs".to_owned(),
         MessageError::UnknownNode { .. } => "`irq ps` lists the agents".to_owned(),
         MessageError::UnknownMessage { .. } => {

@@ -127,18 +127,6 @@ impl PlanSnapshot {
         })
     }
 
-    /// Whether the plan itself asks how to go on.
-    pub fn asks_how_to_go_on(&self) -> bool {
-        match self.state.phase() {
-            Phase::Held(held) => held.cause.is_question(),
-            Phase::Created
-            | Phase::Working { .. }
-            | Phase::Asking { .. }
-            | Phase::BackingOff { .. }
-            | Phase::Ended(_) => false,
-        }
-    }
-
     /// The content for a checkpoint.
     pub fn for_checkpoint(&self) -> Self {
         let question = self.question.as_ref().map(|question| question.interrupt);

@@ -153,15 +153,10 @@ fn take_back(
 }
 
 fn read_text(given: &str) -> anyhow::Result<String> {
-    let text = if given == "-" {
-        let mut text = String::new();
-        std::io::stdin().take(LONGEST).read_to_string(&mut text)?;
-        text
-    } else {
-        given.to_owned()
-    };
-    if text.trim().is_empty() {
-        return Err(Failure::new(Exit::Usage, "the message is empty").into());
+    if given != "-" {
+        return Ok(given.to_owned());
     }
+    let mut text = String::new();
+    std::io::stdin().take(LONGEST).read_to_string(&mut text)?;
     Ok(text)
 }

@@ -99,7 +99,7 @@ pub(crate) async fn refuse_pending(
     (run, from): (&Run, CheckpointId),
     start: &ForkStart,
 ) -> Result<(), Failure> {
-    if start.drops_messages {
+    if start.drops_pending {
         return Ok(());
     }
     let Some(pending) = PendingInput::at(store, run, from).await? else {
@@ -134,6 +134,6 @@ pub(crate) fn start_of_fork(
     };
     Ok(ForkStart {
         said,
-        drops_messages: drops_pending,
+        drops_pending: drops_pending,
     })
 }

@@ -343,12 +343,8 @@ impl RunRecord {
         }
     }
 
-    pub fn forked_from(&self) -> Option<CheckpointId> {
-        self.forked_from.get().copied()
-    }
-
     pub fn is_fork(&self) -> bool {
-        self.forked_from().is_some()
+        self.forked_from.get().is_some()
     }
 
     pub fn has_events(&self) -> bool {

@@ -138,6 +138,9 @@ pub enum MessageError {
         /// The node.
         node: NodeId,
     },
+    /// The text says nothing.
+    #[error("the message is empty")]
+    Empty,
     /// The text is too large.
     #[error("the text has {given} bytes, and may have {most}")]
     TooLarge {

@@ -156,8 +156,8 @@ pub struct NewRun {
 pub struct ForkStart {
     /// What is said to it: an entry of its journal after those that it takes over.
     pub said: Option<KnownEffect>,
-    /// Whether it goes on without the messages that wait for agents of the other run. They stay there.
-    pub drops_messages: bool,
+    /// Whether it goes on without what the other run was told and has not carried out, messages included. That stays there.
+    pub drops_pending: bool,
 }
 
 /// Why a run was not changed.

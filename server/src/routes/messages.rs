@@ -51,13 +51,6 @@ pub(crate) async fn send(
     StrictJson(body): StrictJson<MessageBody>,
 ) -> Result<Response, Problem> {
     let found = find_agent(&app, &agent).await?;
-    if body.text.trim().is_empty() {
-        return Err(Problem::new(
-            Kind::Shape,
-            "$.text: the message is empty",
-            "say something",
-        ));
-    }
     let message = NewMessage {
         run: found.run.id,
         node: found.node.node.clone(),
@@ -171,6 +164,7 @@ pub(crate) async fn withdraw(
 pub(crate) fn unsent(error: &MessageError) -> Problem {
     let kind = match error {
         MessageError::Store(error) => return of_store(error),
+        MessageError::Empty => Kind::Shape,
         MessageError::UnknownRun { .. } => Kind::RunNotFound,
         MessageError::UnknownNode { .. } => Kind::AgentNotFound,
         MessageError::RunEnded { .. }

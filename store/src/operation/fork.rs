@@ -54,7 +54,7 @@ impl Operation for Fork {
             let checkpoint = self.from;
             return Err(Halt::Refused(RunError::NoCheckpoint { checkpoint }));
         }
-        if !self.start.drops_messages
+        if !self.start.drops_pending
             && let Some(waiting) = undelivered::waiting(self.from.run, tables)?
         {
             return Err(Halt::Refused(RunError::MessagesWait(waiting)));

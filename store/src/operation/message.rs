@@ -44,7 +44,7 @@ impl Operation for SendMessage {
             };
         }
         self.check_reader(tables)?;
-        self.check_size(tables)?;
+        self.check_text(tables)?;
         let mut heads = tables.heads()?;
         heads.messages += 1;
         let stored = StoredMessage {
@@ -104,7 +104,10 @@ impl SendMessage {
         }
     }
 
-    fn check_size(&self, tables: &Tables) -> Result<(), Halt<MessageError>> {
+    fn check_text(&self, tables: &Tables) -> Result<(), Halt<MessageError>> {
+        if self.message.text.trim().is_empty() {
+            return Err(Halt::Refused(MessageError::Empty));
+        }
         let (given, most) = (self.message.text.len(), tables.rules.limits.content);
         if given <= most {
             Ok(())

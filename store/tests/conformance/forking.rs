@@ -307,7 +307,7 @@ pub(crate) async fn a_run_whose_agents_have_messages_to_read_is_not_forked<S: St
     store.send_message(message(&b, "late")).await.unwrap();
     assert!(store.fork_run(from, fork()).await.is_err());
     let dropping = ForkStart {
-        drops_messages: true,
+        drops_pending: true,
         ..ForkStart::default()
     };
     store.fork_run_with(from, fork(), dropping).await.unwrap();

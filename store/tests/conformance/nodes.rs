@@ -190,6 +190,10 @@ pub(crate) async fn a_message_that_nobody_will_read_is_refused<S: Store>(scene: 
         text: "x".repeat((1 << 20) + 1),
         ..large
     };
+    let empty = NewMessage {
+        text: " \n".to_owned(),
+        ..message(&reader, "empty")
+    };
     let refusals = [
         (
             message(&ended, "too late"),
@@ -207,6 +211,7 @@ pub(crate) async fn a_message_that_nobody_will_read_is_refused<S: Store>(scene: 
             },
         ),
         (stray.clone(), MessageError::UnknownRun { run: stray.run }),
+        (empty, MessageError::Empty),
         (
             large,
             MessageError::TooLarge {

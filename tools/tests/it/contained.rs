@@ -1,11 +1,12 @@
 //! One program under a keeper: how it ended, what it wrote, what it saw of us.
 
 use std::path::Path;
+use std::time::Duration;
 
 use routing_core::{Outcome, StopScope};
 use tools::{
-    ContainedCommand, ContainedEnd, ContainmentError, Mechanism, NoProgress, ProcessExit,
-    ToolEnvironment, WantedMechanism,
+    ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError, Mechanism,
+    NoProgress, ProcessExit, ToolEnvironment, WantedMechanism,
 };
 
 use crate::scene::{Heard, by_user, containment, mechanisms};
@@ -161,7 +162,11 @@ async fn of_a_long_output_start_and_end_are_kept_and_the_rest_is_counted() {
 async fn what_was_written_before_an_interrupt_is_kept_to_the_end() {
     for wanted in mechanisms() {
         let (scope, heard) = (StopScope::new(), Heard::new());
-        let containment = containment(wanted);
+        // A busy machine may let a program wait for its turn.
+        let containment = Containment::new(ContainmentConfig {
+            grace: Duration::from_secs(20),
+            ..containment(wanted).config().clone()
+        });
         let line = "trap 'echo goodbye; exit 3' TERM; echo hello; while :; do sleep 0.01; done";
         let interrupting = async {
             heard.wait_for("hello", 1).await;
