@@ -134,6 +134,6 @@ pub(crate) fn start_of_fork(
     };
     Ok(ForkStart {
         said,
-        drops_pending: drops_pending,
+        drops_pending,
     })
 }
