@@ -185,15 +185,11 @@ pub(crate) async fn a_message_that_nobody_will_read_is_refused<S: Store>(scene: 
     let absent = node(&run, "absent", NodeActivity::Ready);
     let mut stray = message(&reader, "stray");
     stray.run = RunId::generate();
-    let large = message(&reader, "large");
-    let large = NewMessage {
-        text: "x".repeat((1 << 20) + 1),
-        ..large
+    let of = |text: &str| NewMessage {
+        text: text.to_owned(),
+        ..message(&reader, "unfit")
     };
-    let empty = NewMessage {
-        text: " \n".to_owned(),
-        ..message(&reader, "empty")
-    };
+    let (empty, large) = (of(" \n"), of(&"x".repeat((1 << 20) + 1)));
     let refusals = [
         (
             message(&ended, "too late"),
