@@ -72,12 +72,15 @@ impl OwnedRunState {
             checkpoint: Some(from.to_string()),
             ..NOTHING
         };
-        // The run stops as it was told to, and is not forked: a branch would go on without that.
-        if let Some(pending) = self.read(|| PendingInput::at(&**store, &run, from)).await? {
-            return Ok(left.because(&pending));
-        }
         // An interrupt forks at most one run, so the run reuses its UUID.
         let branch = RunId::from_uuid(stop.id.uuid());
+        // The run stops as it was told to, and is not forked: a branch would go on without that. One that was forked by a
+        // process that died since is there, whatever has come meanwhile.
+        if self.read(|| store.run(branch)).await?.is_none()
+            && let Some(pending) = self.read(|| PendingInput::at(&**store, &run, from)).await?
+        {
+            return Ok(left.because(&pending));
+        }
         let new = NewRun {
             root: None,
             id: branch,

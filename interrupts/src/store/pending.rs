@@ -108,8 +108,8 @@ async fn answer(store: &dyn Store, run: &Run) -> Result<Option<PendingInput>, St
     Ok(None)
 }
 
-/// Whether something is lost if nobody carries out its decision: that nobody answered in time, that the run is given up,
-/// and that it goes on unchanged says nothing to a fork.
+/// Whether a fork would miss its decision. It does not miss that a deadline passed, that the run was given up, or that it
+/// continued unchanged.
 fn says_something(interrupt: &Interrupt) -> bool {
     let Some(decision) = &interrupt.decision else {
         return false;

@@ -251,13 +251,9 @@ async fn a_fork_that_has_not_begun_is_branched_unless_it_would_go_on_without_wha
     done.await.unwrap();
     let at = checkpoint(&scene, &kept).await;
     kept.settle(to_ask()).await.unwrap();
-    for is_told in [false, true] {
-        let new = NewRun {
-            root: None,
-            id: RunId::generate(),
-            alias: None,
-            content: "{}".to_owned(),
-        };
+    // The last one was branched by a process that died before it had said so.
+    for (is_told, is_there) in [(false, false), (true, false), (true, true)] {
+        let new = new_run(RunId::generate());
         let words = KnownEffect {
             node: node("root"),
             kind: KindName::new("input").unwrap(),
@@ -272,12 +268,18 @@ async fn a_fork_that_has_not_begun_is_branched_unless_it_would_go_on_without_wha
         let fork = scene.store.fork_run_with(at, new, start).await.unwrap().id;
         let branching = process.request(of(StopKind::Branch, Target::Run(fork)));
         branching.recorded().await.unwrap();
+        if is_there {
+            let stop = scene.interrupts(fork).await.remove(0);
+            let branch = new_run(RunId::from_uuid(stop.id.uuid()));
+            scene.store.fork_run(at, branch).await.unwrap();
+        }
         let carried = process.carry_out(fork, node("root"), None, true);
         carried.await.unwrap();
         let decision = scene.interrupts(fork).await.remove(0).decision.unwrap();
         let left: Value = serde_json::from_str(&decision.content.unwrap()).unwrap();
-        assert_eq!(left["branch"].is_string(), !is_told, "{left}");
-        assert_eq!(left["not_branched"].is_string(), is_told, "{left}");
+        let is_branched = !is_told || is_there;
+        assert_eq!(left["branch"].is_string(), is_branched, "{left}");
+        assert_eq!(left["not_branched"].is_string(), !is_branched, "{left}");
         let Some(branch) = left["branch"].as_str() else {
             continue;
         };
@@ -288,6 +290,15 @@ async fn a_fork_that_has_not_begun_is_branched_unless_it_would_go_on_without_wha
             .filter_map(|entry| entry.intent.place)
             .collect();
         assert_eq!(places, ["before"]);
+    }
+}
+
+fn new_run(id: RunId) -> NewRun {
+    NewRun {
+        root: None,
+        id,
+        alias: None,
+        content: "{}".to_owned(),
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) async fn read(
         };
         let news = news.transpose().map_err(|error| refused(&app, &error))?;
         if is_over || news.as_ref().is_none_or(News::is_there) {
-            // An answer to a wait that is over has all of it: whoever missed a question finds it there.
+            // When the wait is over, all questions are listed, also those that the worker was told of before.
             let since = news.as_ref().filter(|_| !is_over);
             let signals = owned.signals(since).await;
             let signals = signals.map_err(|error| refused(&app, &error))?;
