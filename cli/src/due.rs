@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use control::not_changed;
 use interrupts::life::{Actor, Choosing, Family, Interrupt, Judge, Role, RunState, State};
 use interrupts::manager::{RunEnd, StopCause, StopNote};
 use interrupts::policy::{Automatic, Policy};
@@ -14,7 +15,6 @@ use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
 use crate::listing;
 use crate::question::matter;
-use crate::refused::by_change;
 use crate::run_owner::{LocalRun, RunOwner, not_taken};
 
 /// The shortest time between a pause and its end: a pause that fails again at once must not become a load.
@@ -191,7 +191,9 @@ pub(crate) async fn answer_open(
         match store.decide(interrupt, judge, choosing).await {
             // Someone else was faster and has decided it, or has it in hand.
             Ok(_) | Err(ChangeError::Refused(_)) => {}
-            Err(error) => return Err(by_change(interrupt, &error)),
+            Err(error) => {
+                return Err(not_changed(Some(interrupt), error, Timestamp::now()).into());
+            }
         }
     }
     Ok(())

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use agents::plan_execute::{PlanChange, PlanEditing};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
+use control::no_plan;
 use interrupts::Digest;
 use interrupts::life::{Actor, Interrupt, Verdict};
-use interrupts::store::{ChangeError, CheckpointId, Page as Rows, Run, Store};
+use interrupts::store::{CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace};
 use planning::{
-    PlanChangeRequest, PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision,
-    StoredPlan, is_plan,
+    PlanChangeRequest, PlanPreview, PlanReadError, PlanReading, PlanRevision, StoredPlan, is_plan,
 };
 use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
@@ -23,7 +23,7 @@ use routing_core::model::LanguageModel;
 use crate::backend::{Backend, NewDecision};
 use crate::exit::{Exit, Failure, causes};
 use crate::model::{ModelChoice, Rehearsal};
-use crate::refused::{by_change, by_store};
+use crate::refused::by_store;
 use crate::run_owner::{gone_owner, own_name};
 use crate::workflows;
 
@@ -114,14 +114,7 @@ pub(crate) async fn saved_at(
 /// Safe: it only reads.
 pub(crate) async fn read(at: &dyn Backend, run: &Run) -> Result<PlanReading, Failure> {
     let reading = at.plan(run).await?;
-    reading.ok_or_else(|| no_plan(run.id))
-}
-
-/// The failure of a run that has no plan to look at.
-pub(crate) fn no_plan(run: routing_core::RunId) -> Failure {
-    Failure::new(Exit::Conflict, format!("{run} has no plan yet")).hint(format!(
-        "its planner makes it first; `irq ps {run}` shows how far it is"
-    ))
+    Ok(reading.ok_or_else(|| no_plan(run.id))?)
 }
 
 /// The failure of a stored plan that cannot be read.
@@ -208,47 +201,6 @@ fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
         material: workspace.material(),
         script,
     })
-}
-
-/// Why a plan was not changed, and what may help.
-pub(crate) fn unchanged(run: &Run, error: &PlanEditError) -> Failure {
-    let run = run.id;
-    let conflict = |hint: String| Failure::new(Exit::Conflict, error.to_string()).hint(hint);
-    let look = format!("nothing was changed; `irq plan {run}` shows the plan");
-    match error {
-        PlanEditError::NoPlan { .. } => no_plan(run),
-        PlanEditError::NotHeld { state, .. } => {
-            let hint = if state.is_final() {
-                format!("`irq fork {run}` begins another run from one of its checkpoints")
-            } else {
-                format!("`irq interrupt {run} --wait` lets it stand still before its next step")
-            };
-            conflict(hint)
-        }
-        PlanEditError::Owned { .. } => conflict(format!(
-            "`irq interrupt {run} --wait` stops it; then its plan can be changed"
-        )),
-        PlanEditError::Unclaimed {
-            interrupt,
-            source: source @ (ChangeError::Refused(_) | ChangeError::Unknown { .. }),
-        } => by_change(*interrupt, source),
-        PlanEditError::OtherVersion { .. } => conflict(look),
-        PlanEditError::NotCarriedOut { .. } => conflict(format!(
-            "`irq resume {run}` carries it out; `irq interrupt {run} --wait` lets it stand still again"
-        )),
-        PlanEditError::Refused(refused) => {
-            Failure::new(Exit::Usage, refused.to_string()).hint(look)
-        }
-        PlanEditError::NoSuggestion { .. } => Failure::new(Exit::Failure, error.to_string()).hint(
-            format!("say it in other words, or write the steps: irq plan {run} --preview @FILE"),
-        ),
-        PlanEditError::Unreadable(error) => unreadable(error),
-        PlanEditError::Store(error) => by_store(error),
-        PlanEditError::NoRun { .. } => Failure::new(Exit::NotFound, error.to_string()),
-        PlanEditError::Unclaimed { .. } | PlanEditError::Unrecorded(_) | _ => {
-            Failure::new(Exit::Failure, causes(error))
-        }
-    }
 }
 
 /// The change that is proposed for a plan.
@@ -357,7 +309,9 @@ pub(crate) async fn checked(
         let text = "the run carries out no plan, so no steps of it can be changed";
         return Err(Failure::new(Exit::Usage, text).hint("say it in words: --message TEXT"));
     };
-    let plan = saved(at, &run).await?.ok_or_else(|| no_plan(run.id))?;
+    let plan = saved(at, &run)
+        .await?
+        .ok_or_else(|| Failure::from(no_plan(run.id)))?;
     let preview = revision.check(plan.state()).map_err(|unfit| {
         let exit = match unfit {
             planning::RevisionError::Other { .. } => Exit::Conflict,

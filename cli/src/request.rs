@@ -1,6 +1,6 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use control::{StopOrder, StopRequester, Target, Terms, event_admission};
+use control::{StopOrder, StopRequester, Target, Terms, event_admission, not_asked};
 use interrupts::catalogue::{Catalogue, EventError, NamedEvent};
 use interrupts::life::{Actor, Admission};
 use interrupts::manager::StopCause;
@@ -16,7 +16,6 @@ use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
 use crate::listing;
-use crate::refused::by_asking;
 use crate::workflows;
 
 /// Whom a request concerns.
@@ -100,7 +99,7 @@ pub(crate) fn stop(
         known: None,
     };
     let admission = stop.admission(&to.target(catalogue.as_deref()), asker(by), key, terms);
-    admission.map_err(|error| by_asking(&error))
+    Ok(admission.map_err(not_asked)?)
 }
 
 /// A person; or a program that a hook started, which is no person at a key.
@@ -211,5 +210,5 @@ pub(crate) fn event(
     let (event, _target) = wished(to, wish)?;
     let catalogue = workflows::of_run(&to.run);
     let admission = event_admission(&event, &to.target(catalogue.as_deref()), asker(by), terms);
-    admission.map_err(|error| by_asking(&error))
+    Ok(admission.map_err(not_asked)?)
 }

@@ -64,9 +64,6 @@ impl ProblemDocument {
             let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
             (!names.is_empty()).then(|| names.join(", "))
         };
-        if let Some(allowed) = listed("allowed_decisions") {
-            return Some(format!("it takes: {allowed}"));
-        }
         if let Some(routes) = listed("routes") {
             return Some(format!("it may go to: {routes}"));
         }

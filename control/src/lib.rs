@@ -8,7 +8,7 @@ mod decision;
 mod event;
 mod progress;
 mod question;
-mod refused;
+mod refusal;
 mod request;
 mod resume;
 mod stop;
@@ -23,7 +23,11 @@ pub use question::{
     Destination, QuestionContent, own_fields, reason_of, request_misfits, request_schema, route_of,
     target_of,
 };
-pub use refused::{EndedRun, message_hint};
+pub use refusal::{
+    Code, NotDone, Refusal, decider, direction, no_interrupt, no_plan, no_rule, not_admitted,
+    not_asked, not_changed, not_open, not_read, not_sent, plan_not_changed, refuse_ended,
+    rule_not_made, verdict_refused,
+};
 pub use request::{InvalidRequest, StopRequester, Target, Terms};
 pub use resume::ResumeOrder;
 pub use stop::{CancelOrder, StopOrder};

@@ -17,13 +17,14 @@ pub(crate) use resume::{KeyedResume, resume};
 pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};
 pub(crate) use stop::{StopResult, affected, stop};
 
+use control::no_interrupt;
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::{InterruptId, RunId};
 use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::app::App;
-use crate::problem::{Problem, no_interrupt};
+use crate::problem::Problem;
 use interrupts::life::{AskingId, Interrupt, WithdrawCause};
 
 /// The longest key that a caller may give to a request.
@@ -33,7 +34,7 @@ const LONGEST_KEY: usize = 200;
 pub(crate) async fn interrupt_named(app: &App, text: &str) -> Result<Interrupt, Problem> {
     let id: InterruptId = text.parse().map_err(|_error| no_interrupt(text))?;
     let interrupt = app.store().interrupt(id).await?;
-    interrupt.ok_or_else(|| no_interrupt(text))
+    Ok(interrupt.ok_or_else(|| no_interrupt(text))?)
 }
 
 /// The interrupt that a text names, and what of it to withdraw: a request for it, if the text is the id of one.

@@ -9,7 +9,7 @@ use interrupts::store::{NodeRow, Page, Pages, Run};
 use routing_core::{NodeId, RunId};
 
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// The states of runs that are under way.
 pub(crate) const LIVE: [RunState; 5] = [
@@ -85,7 +85,7 @@ pub(crate) async fn find_agent(app: &App, text: &str) -> Result<Found, Problem> 
                 .map(|agent| agent.address().to_string())
                 .collect();
             Err(Problem::new(
-                Kind::AmbiguousAgent,
+                Code::AmbiguousAgent,
                 format!("{} runs have an agent `{text}`", addresses.len()),
                 format!("use the full address, as `{}`", addresses[0]),
             )
@@ -140,7 +140,7 @@ async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {
 /// The problem for an unknown agent.
 pub(crate) fn nobody(text: &str) -> Problem {
     Problem::new(
-        Kind::AgentNotFound,
+        Code::AgentNotFound,
         format!("there is no agent `{text}`"),
         "`irq ps` lists the agents with their addresses",
     )

@@ -18,7 +18,7 @@ use crate::config::ServerConfig;
 use crate::feed::Feed;
 use crate::launcher::Holder;
 use crate::metrics::Metrics;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::routes::Settling;
 use crate::wire::InterruptView;
 
@@ -179,7 +179,7 @@ impl App {
 /// The problem for an unknown run.
 pub(crate) fn no_run(given: &str) -> Problem {
     Problem::new(
-        Kind::RunNotFound,
+        Code::RunNotFound,
         format!("there is no run `{given}`"),
         "`irq ps --all` lists the runs",
     )

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 pub(crate) use guard::{GuardError, check_json};
 
@@ -30,7 +30,7 @@ impl<T: DeserializeOwned> FromRequest<App> for StrictJson<T> {
         }
         if !is_json {
             return Err(Problem::new(
-                Kind::MediaType,
+                Code::MediaType,
                 "the body is not declared as JSON",
                 "send `Content-Type: application/json`",
             ));
@@ -51,7 +51,7 @@ impl FromRequest<App> for RawJson {
         let bytes = read(request, app).await?;
         if !is_json {
             return Err(Problem::new(
-                Kind::MediaType,
+                Code::MediaType,
                 "the body is not declared as JSON",
                 "send `Content-Type: application/json`",
             ));
@@ -121,7 +121,7 @@ pub(crate) async fn read(request: Request, app: &App) -> Result<Bytes, Problem> 
         // Besides its length, a body can only fail because its connection broke: no one reads this then.
         Ok(Err(_error)) => Err(too_large(limits.body_bytes)),
         Err(_elapsed) => Err(Problem::new(
-            Kind::Slow,
+            Code::Slow,
             "the body did not come in time",
             "send it at once",
         )),
@@ -130,7 +130,7 @@ pub(crate) async fn read(request: Request, app: &App) -> Result<Bytes, Problem> 
 
 fn too_large(most: usize) -> Problem {
     Problem::new(
-        Kind::TooLarge,
+        Code::TooLarge,
         format!("the body has more than {most} bytes"),
         "send less; large contexts belong into files",
     )
@@ -146,8 +146,8 @@ fn says_json(headers: &HeaderMap) -> bool {
 
 fn unguarded(error: GuardError) -> Problem {
     let kind = match error {
-        GuardError::TooDeep { .. } => Kind::Malformed,
-        GuardError::Integer { .. } | GuardError::Number { .. } => Kind::Shape,
+        GuardError::TooDeep { .. } => Code::Malformed,
+        GuardError::Integer { .. } | GuardError::Number { .. } => Code::Shape,
     };
     Problem::new(
         kind,
@@ -163,9 +163,9 @@ fn unguarded(error: GuardError) -> Problem {
 )]
 pub(crate) fn unread(error: &AnswerError) -> Problem {
     let kind = match error.fault() {
-        AnswerFault::CutOff | AnswerFault::Syntax | AnswerFault::TooLong => Kind::Malformed,
-        AnswerFault::DuplicateKey => Kind::Malformed,
-        _ => Kind::Shape,
+        AnswerFault::CutOff | AnswerFault::Syntax | AnswerFault::TooLong => Code::Malformed,
+        AnswerFault::DuplicateKey => Code::Malformed,
+        _ => Code::Shape,
     };
     Problem::new(
         kind,

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// How long the result of a change is kept for repeated requests.
 const KEPT: Duration = Duration::from_mins(15);
@@ -64,7 +64,7 @@ impl PlanChanges {
         if let Some(known) = known.get(&key) {
             if known.asked != asked {
                 return Err(Problem::new(
-                    Kind::IdempotencyConflict,
+                    Code::IdempotencyConflict,
                     "the key was used for another change of the plan",
                     "use a new `Idempotency-Key` for a new change",
                 ));
@@ -84,7 +84,7 @@ impl PlanChanges {
                 Err(error) => {
                     tracing::error!(%error, "a change of a plan broke off");
                     Err(Problem::new(
-                        Kind::Internal,
+                        Code::Internal,
                         "something failed here that should not",
                         "read the plan to see how it stands; report this",
                     ))

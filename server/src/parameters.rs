@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use utoipa::openapi::{Object, ObjectBuilder, Type};
 
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// The parameters after the question mark.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl FromRequestParts<App> for Segments {
 /// The problem for an invalid parameter.
 pub(crate) fn wrong(name: &str, reason: impl Into<String>) -> Problem {
     Problem::new(
-        Kind::Parameter,
+        Code::Parameter,
         format!("{name}: {}", reason.into()),
         "`/openapi.json` lists the parameters",
     )
@@ -83,7 +83,7 @@ pub(crate) fn wrong(name: &str, reason: impl Into<String>) -> Problem {
 pub(crate) fn one_of(name: &str, given: Option<&str>, possible: &[&str]) -> Result<(), Problem> {
     match given {
         Some(given) if !possible.contains(&given) => Err(Problem::new(
-            Kind::Parameter,
+            Code::Parameter,
             format!("{name}: there is no `{given}`"),
             format!(
                 "choose one of these, or nothing for all: {}",

@@ -1,25 +1,23 @@
 //! Problem documents: every refusal says what is wrong, by a code, and what to do next.
 
 mod invalid;
-mod kind;
 mod planned;
 mod refused;
 mod worked;
 
-use axum::http::{HeaderName, HeaderValue, Uri, header};
+use std::error::Error;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use control::as_called;
+use control::{NotDone, Refusal, as_called};
 use problem_details::{JsonProblemDetails, ProblemDetails};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(crate) use control::Code;
 pub(crate) use invalid::{misfit, of_invalid};
-pub(crate) use kind::Kind;
 pub(crate) use planned::{absent_plan, of_plan_order, of_plan_read, other_workflow};
-pub(crate) use refused::{
-    decider, in_time, no_interrupt, no_rule, not_decided, of_change, of_launch, of_refusal,
-    of_rule, of_store, of_verify,
-};
+pub(crate) use refused::{in_time, of_launch, of_store, of_verify};
 pub(crate) use worked::{of_registration, of_work};
 
 /// Why a request was not carried out.
@@ -28,11 +26,8 @@ pub(crate) struct Problem(Box<Parts>);
 
 #[derive(Debug, Clone)]
 struct Parts {
-    kind: Kind,
-    detail: String,
-    hint: String,
+    refusal: Refusal,
     instance: Option<String>,
-    more: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -46,28 +41,21 @@ struct Extensions {
 }
 
 impl Problem {
-    /// A problem of a kind: what happened, and what to do next.
-    pub(crate) fn new(kind: Kind, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self(Box::new(Parts {
-            kind,
-            detail: detail.into(),
-            hint: as_called(&hint.into()),
-            instance: None,
-            more: Map::new(),
-            headers: Vec::new(),
-        }))
+    /// What happened, and what to do next.
+    pub(crate) fn new(code: Code, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Refusal::new(code, detail, hint).into()
     }
 
     /// The server is stopping; the next one will be there in a moment.
     pub(crate) fn draining(hint: &str) -> Self {
-        Self::new(Kind::Draining, "the server is being stopped", hint)
+        Self::new(Code::Draining, "the server is being stopped", hint)
             .header(header::RETRY_AFTER, HeaderValue::from_static("2"))
     }
 
     /// The metrics could not be written.
     pub(crate) fn unwritten_metrics() -> Self {
         Self::new(
-            Kind::Internal,
+            Code::Internal,
             "the metrics cannot be written",
             "report this",
         )
@@ -81,7 +69,7 @@ impl Problem {
 
     /// Adds a member.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.0.more.insert(name.to_owned(), value.into());
+        self.0.refusal = self.0.refusal.with(name, value);
         self
     }
 
@@ -92,42 +80,47 @@ impl Problem {
     }
 
     /// What kind it is.
-    pub(crate) fn kind(&self) -> Kind {
-        self.0.kind
+    pub(crate) fn code(&self) -> Code {
+        self.0.refusal.code()
+    }
+
+    /// The status of its response.
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
     /// What happened.
     pub(crate) fn detail(&self) -> &str {
-        &self.0.detail
+        self.0.refusal.text()
     }
 
-    /// What to do next.
-    pub(crate) fn hint(&self) -> &str {
-        &self.0.hint
+    /// What to do next, its commands under the name of this program.
+    pub(crate) fn hint(&self) -> String {
+        as_called(self.0.refusal.hint())
     }
 
     /// A member that was added.
     pub(crate) fn member(&self, name: &str) -> Option<&Value> {
-        self.0.more.get(name)
+        self.0.refusal.members().get(name)
     }
 
     fn document(&self) -> ProblemDetails<Extensions> {
-        let parts = &self.0;
-        let mut document = ProblemDetails::from_status_code(parts.kind.status())
-            .with_title(parts.kind.title())
-            .with_detail(parts.detail.clone());
-        if let Ok(kind) = Uri::try_from(format!("/problems/{}", parts.kind.code())) {
+        let code = self.code();
+        let mut document = ProblemDetails::from_status_code(self.status())
+            .with_title(code.title())
+            .with_detail(self.detail());
+        if let Ok(kind) = Uri::try_from(format!("/problems/{}", code.name())) {
             document = document.with_type(kind);
         }
-        if let Some(instance) = &parts.instance
+        if let Some(instance) = &self.0.instance
             && let Ok(instance) = Uri::try_from(instance.as_str())
         {
             document = document.with_instance(instance);
         }
         document.with_extensions(Extensions {
-            code: parts.kind.code(),
-            hint: parts.hint.clone(),
-            more: parts.more.clone(),
+            code: code.name(),
+            hint: self.hint(),
+            more: self.0.refusal.members().clone(),
         })
     }
 
@@ -137,11 +130,45 @@ impl Problem {
     }
 }
 
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        // Who was too late gets the version that the decision made, as its readers do.
+        let version = (refusal.code() == Code::AlreadyResolved)
+            .then(|| refusal.members().get("current_version"))
+            .flatten()
+            .and_then(|version| HeaderValue::try_from(format!("\"{version}\"")).ok());
+        let headers = version.map(|version| (header::ETAG, version));
+        Self(Box::new(Parts {
+            refusal,
+            instance: None,
+            headers: headers.into_iter().collect(),
+        }))
+    }
+}
+
+impl From<NotDone> for Problem {
+    fn from(error: NotDone) -> Self {
+        match error {
+            NotDone::Refused(refusal) => refusal.into(),
+            NotDone::Store(error) => of_store(&error),
+            NotDone::Failed(error) => {
+                let error: &(dyn Error + 'static) = &*error;
+                tracing::error!(error, "a request failed");
+                Self::new(
+                    Code::Internal,
+                    "it failed here",
+                    "the log of the server says why; `irq doctor` says what is wrong",
+                )
+            }
+        }
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = JsonProblemDetails::from(self.document()).into_response();
         let headers = response.headers_mut();
-        if self.0.kind == Kind::Unauthenticated {
+        if self.code() == Code::Unauthenticated {
             headers.insert(
                 header::WWW_AUTHENTICATE,
                 HeaderValue::from_static("Bearer realm=\"irq\""),

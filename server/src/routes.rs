@@ -32,7 +32,6 @@ pub(crate) use history::{
 pub(crate) use interrupts::{
     InboxQuery, find as find_interrupts, find_such as find_such_interrupts,
 };
-pub(crate) use messages::unsent;
 pub(crate) use runs::agents_in;
 pub(crate) use tokens::not_issued;
 pub(crate) use work::Settling;
@@ -61,7 +60,7 @@ use crate::access::{
 use crate::app::App;
 use crate::feed::FrameType;
 use crate::page;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::InboxName;
 
 /// The frame of the description.
@@ -172,7 +171,7 @@ fn described(mut api: utoipa::openapi::OpenApi) -> Value {
 
 /// Adds what applies to every operation: who may call it, and which problems it may return.
 fn complete(api: &mut Value) {
-    let codes: Vec<&str> = Kind::ALL.iter().map(|kind| kind.code()).collect();
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.name()).collect();
     api["components"]["schemas"]["Problem"] = json!({
         "type": "object",
         "description": "A problem document of RFC 9457.",
@@ -348,7 +347,7 @@ async fn answer_in_time(State(app): State<App>, request: Request, next: Next) ->
     let response = match tokio::time::timeout(time, next.run(request)).await {
         Ok(response) => response,
         Err(_elapsed) => Problem::new(
-            Kind::AnswerSlow,
+            Code::AnswerSlow,
             "the answer took too long; what was asked may have happened",
             "read it again to see; a change that was sent with an `Idempotency-Key` can be sent again with the same one",
         )
@@ -363,7 +362,7 @@ async fn answer_in_time(State(app): State<App>, request: Request, next: Next) ->
 
 async fn nothing_here() -> Problem {
     Problem::new(
-        Kind::NotFound,
+        Code::NotFound,
         "there is nothing at this address",
         "`/openapi.json` lists what there is",
     )
@@ -371,7 +370,7 @@ async fn nothing_here() -> Problem {
 
 async fn no_such_method() -> Problem {
     Problem::new(
-        Kind::Method,
+        Code::Method,
         "the resource has no such method",
         "`/openapi.json` lists what there is",
     )
@@ -381,7 +380,7 @@ async fn no_such_method() -> Problem {
 fn panicked(_panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
     tracing::error!("a handler panicked");
     Problem::new(
-        Kind::Internal,
+        Code::Internal,
         "something failed here that should not",
         "read it again to see what happened; report this",
     )

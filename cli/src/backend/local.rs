@@ -4,15 +4,19 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{DecisionParts, InvalidDecision, RunProgress, StopOrder, Terms, check_decider};
+use control::{
+    DecisionParts, InvalidDecision, RunProgress, StopOrder, Terms, check_decider, not_admitted,
+    not_changed, not_sent, plan_not_changed, rule_not_made,
+};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
     WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run,
-    StandingRules, Store, StoreError, StoredMessage, TogetherError, VerifyError,
+    Admitted, AuditRow, ChangeError, Checkpoint, Deciding, Filter, JournalEntry, NewMessage,
+    NodeRow, Page, Run, StandingRules, Store, StoreError, StoredMessage, TogetherError,
+    VerifyError,
 };
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
@@ -28,7 +32,7 @@ use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::policy;
 use crate::question;
-use crate::refused::{by_admission, by_change, by_invalid, by_mailbox, by_rule, no_interrupt};
+use crate::refused::{by_invalid, no_interrupt};
 use crate::request::{self, Addressee, AskRequest};
 use crate::run_owner::has_process;
 use crate::storage::Storage;
@@ -154,10 +158,13 @@ impl Local {
     async fn admit(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
         let admission = request::stop(to, stop, &policy::of_environment()?, me()?)?;
         let admitted = self.store().join(admission).await;
-        admitted
-            .map(requested)
-            .map_err(|error| by_admission(&error))
+        let admitted = admitted.map_err(|error| not_admitted(error, Timestamp::now()))?;
+        Ok(requested(admitted))
     }
+}
+
+fn unchanged(interrupt: InterruptId, error: ChangeError) -> Failure {
+    not_changed(Some(interrupt), error, Timestamp::now()).into()
 }
 
 fn requested(admitted: Admitted) -> Requested {
@@ -296,7 +303,7 @@ impl Backend for Local {
         let bench = plan::bench(&self.storage.store, run, me()?, if_version)?;
         let change = plan::paid(self.store(), run, plan::wanted(run, wish)?, None).await?;
         let changed = change_plan(bench, change).await;
-        changed.map_err(|error| plan::unchanged(run, &error))
+        Ok(changed.map_err(|error| plan_not_changed(run.id, error, Timestamp::now()))?)
     }
 
     async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
@@ -306,7 +313,7 @@ impl Backend for Local {
 
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
         let revoked = self.store().revoke_rule(id, me()?).await;
-        revoked.map_err(|error| by_rule(&error))
+        Ok(revoked.map_err(rule_not_made)?)
     }
 
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
@@ -354,7 +361,7 @@ impl Backend for Local {
             Ok(decided) => decided,
             Err(TogetherError::Refused(refused)) => {
                 let refused = refused.into_iter();
-                let told = refused.map(|one| (one.place, by_change(one.interrupt, &one.error)));
+                let told = refused.map(|one| (one.place, unchanged(one.interrupt, one.error)));
                 return Ok(Err(told.collect()));
             }
             Err(TogetherError::Store(error)) => return Err(error.into()),
@@ -381,7 +388,7 @@ impl Backend for Local {
             ReviewChange::Release
         };
         let changed = self.store().review(id, me()?, version, change).await;
-        changed.map_err(|error| by_change(id, &error))
+        changed.map_err(|error| unchanged(id, error))
     }
 
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
@@ -423,7 +430,7 @@ impl Backend for Local {
             content: String::new(),
         };
         let raised = self.store().ask(id, harder).await;
-        let raised = raised.map_err(|error| by_change(id, &error))?;
+        let raised = raised.map_err(|error| unchanged(id, error))?;
         self.notify(raised.run).await
     }
 
@@ -440,7 +447,7 @@ impl Backend for Local {
         };
         let admission = request::event(to, &wish, me()?, terms)?;
         let admitted = self.store().admit(admission).await;
-        let admitted = admitted.map_err(|error| by_admission(&error))?;
+        let admitted = admitted.map_err(|error| not_admitted(error, Timestamp::now()))?;
         self.storage.notify(&to.run).await;
         Ok(requested(admitted))
     }
@@ -455,7 +462,7 @@ impl Backend for Local {
             key: message.key,
         };
         let sent = self.store().send_message(message).await;
-        let sent = sent.map_err(|error| by_mailbox(&error))?;
+        let sent = sent.map_err(not_sent)?;
         self.notify(run).await?;
         Ok(SentText {
             position: sent.position,
@@ -466,7 +473,7 @@ impl Backend for Local {
     async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
         let (run, number) = (message.message.run, message.position);
         let withdrawn = self.store().withdraw_message(run, number, me()?).await;
-        withdrawn.map_err(|error| by_mailbox(&error))?;
+        withdrawn.map_err(not_sent)?;
         Ok(())
     }
 
@@ -481,7 +488,7 @@ impl Backend for Local {
         };
         let changed = self.store().withdraw(id, me()?, cause).await;
         let changed = self
-            .woken(changed.map_err(|error| by_change(id, &error))?)
+            .woken(changed.map_err(|error| unchanged(id, error))?)
             .await?;
         if changed.state != State::Delivered || changed.is_asked_for() {
             return Ok(changed);
@@ -494,7 +501,7 @@ impl Backend for Local {
 
     async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         let changed = self.store().redrive(id, me()?).await;
-        self.woken(changed.map_err(|error| by_change(id, &error))?)
+        self.woken(changed.map_err(|error| unchanged(id, error))?)
             .await
     }
 }

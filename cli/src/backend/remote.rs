@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{CatalogueOf, Client, ClientSettings, RequestedInterrupt};
-use control::{RunProgress, StopOrder};
+use control::{RunProgress, StopOrder, no_plan, no_rule};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
@@ -23,7 +23,7 @@ use super::{
 use crate::authority;
 use crate::exit::{Exit, Failure};
 use crate::plan;
-use crate::refused::{no_interrupt, no_rule};
+use crate::refused::no_interrupt;
 use crate::request::{self, Addressee, AskRequest};
 use crate::workflows;
 
@@ -219,7 +219,7 @@ impl Backend for Remote {
     ) -> Result<StoredPlan, Failure> {
         let saved = self.client.change_plan(run.id, wish, if_version).await?;
         let plan = plan::saved_at(self, saved).await?;
-        plan.ok_or_else(|| plan::no_plan(run.id))
+        Ok(plan.ok_or_else(|| no_plan(run.id))?)
     }
 
     async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
@@ -230,7 +230,7 @@ impl Backend for Remote {
         let gone = || no_rule(&id.to_string());
         self.client.rule(id).await?.ok_or_else(gone)?;
         self.client.revoke_rule(id).await?;
-        self.client.rule(id).await?.ok_or_else(gone)
+        Ok(self.client.rule(id).await?.ok_or_else(gone)?)
     }
 
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {

@@ -4,8 +4,10 @@ mod given;
 
 use std::io::{self, IsTerminal};
 
+use control::plan_not_changed;
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
+use jiff::Timestamp;
 use planning::PlanChangeRequest;
 use planning::{PlanEditError, PlanPreview, StoredPlan};
 use serde_json::{Value, json};
@@ -20,7 +22,7 @@ use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
 use crate::plan::{
     PlanPage, again, apply, change_text, none_proposed, not_held, preview_json, preview_text,
-    proposal_of, read, record, refuse_other_workflow, short, suggestion, unchanged,
+    proposal_of, read, record, refuse_other_workflow, short, suggestion,
 };
 use crate::reviewer::Alone;
 use crate::storage::complete;
@@ -128,7 +130,9 @@ impl PlanInvocation<'_> {
         }
         let (run, state) = (self.run.id, self.run.state);
         if state.is_final() {
-            return Err(unchanged(&self.run, &PlanEditError::NotHeld { run, state }).into());
+            let error = PlanEditError::NotHeld { run, state };
+            let refused = plan_not_changed(run, error, Timestamp::now());
+            return Err(Failure::from(refused).into());
         }
         let preview = PlanPreview::of(reading.plan.state(), &tasks).map_err(|refused| {
             let look = format!("`irq plan {run}` shows the plan");

@@ -3,7 +3,7 @@
 mod for_worker;
 
 use agents::run::RunOrder;
-use control::EndedRun;
+use control::refuse_ended;
 use engine::run::RunUse;
 use interrupts::store::{CheckpointId, NewRun, Run};
 use journal::executed_by_worker;
@@ -14,7 +14,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::backend::{Local, Whereabouts, me};
 use crate::exit::{Exit, Failure};
-use crate::refused::{by_ended, by_run};
+use crate::refused::by_run;
 use crate::run_owner::{
     accept_catalogue, refuse_fork, refuse_over, refuse_pending, refuse_said, refuse_unread,
     start_of_fork,
@@ -44,7 +44,7 @@ pub(crate) fn resume(
     complete(async {
         let local = Local::open(store).await?;
         let run = find_run(&local, &arguments.run).await?;
-        EndedRun::refuse(&run).map_err(by_ended)?;
+        refuse_ended(&run).map_err(Failure::from)?;
         let storage = local.into_storage();
         if arguments.accept_catalogue {
             let by = me()?;

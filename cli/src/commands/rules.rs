@@ -2,6 +2,7 @@
 
 use std::io;
 
+use control::no_rule;
 use interrupts::rules::{RuleScope, StandingRule};
 use interrupts::store::Pages;
 use jiff::Timestamp;
@@ -16,7 +17,6 @@ use crate::arguments::{
 use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure};
 use crate::palette::{Palette, Tone};
-use crate::refused::no_rule;
 use crate::storage::complete;
 use crate::table::Table;
 use crate::time::instant;
@@ -110,7 +110,7 @@ async fn revoke(arguments: &RulesRevokeArguments, backend: &dyn Backend) -> anyh
     let id: RuleId = arguments
         .rule
         .parse()
-        .map_err(|_error| no_rule(&arguments.rule))?;
+        .map_err(|_error| Failure::from(no_rule(&arguments.rule)))?;
     let revoked = backend.revoke_rule(id).await?;
     if arguments.json {
         print(&json_line(&as_json(&revoked, Timestamp::now())))?;

@@ -1,5 +1,6 @@
 //! Plans and changes of plans, for people.
 
+use control::decider;
 use interrupts::Digest;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::Run;
@@ -12,7 +13,6 @@ use planning::{
 use crate::advice::advised;
 use crate::layout::cut;
 use crate::palette::{Palette, Tone};
-use crate::refused::decider;
 use crate::run_owner::has_process;
 use crate::time::ago;
 use crate::view::goal;

@@ -1,11 +1,10 @@
 //! A decision that does not fit its interrupt, with the arguments of the command line that would.
 
-use control::InvalidDecision;
+use control::{InvalidDecision, verdict_refused};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use routing_core::review::Unsaid;
 
-use super::by_verdict;
 use crate::exit::{Exit, Failure};
 
 /// How a plan is changed.
@@ -20,7 +19,7 @@ pub(crate) fn by_invalid(
     let usage = |text: &str| Failure::new(Exit::Usage, text);
     match error {
         InvalidDecision::NotAllowed { verdict, allowed } => {
-            by_verdict(interrupt.id, *verdict, allowed)
+            verdict_refused(*verdict, allowed).into()
         }
         InvalidDecision::OwnQuestion => {
             Failure::new(Exit::NotAuthorised, error.to_string()).hint("let another person decide")

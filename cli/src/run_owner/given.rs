@@ -1,6 +1,6 @@
 //! Messages to a run that this process continues or forks off.
 
-use control::InvalidRequest;
+use control::{InvalidRequest, not_asked};
 use engine::run::keep_input;
 use interrupts::store::{CheckpointId, ForkStart, PendingInput, Run, Store};
 use journal::{ResumeRequest, Workflow, said_to_fork};
@@ -8,7 +8,6 @@ use routing_core::RunId;
 
 use super::{LocalRun, RunOwner, first_node};
 use crate::exit::{Exit, Failure, causes};
-use crate::refused::by_asking;
 
 impl RunOwner {
     /// Keeps new input for the agent that has the turn, so that it outlives this process until it is read.
@@ -79,7 +78,7 @@ pub(crate) fn refuse_fork(workflow: &Workflow) -> Result<(), Failure> {
     match workflow {
         Workflow::Embedded(name) => {
             let workflow = name.clone();
-            Err(by_asking(&InvalidRequest::Fork { workflow }))
+            Err(not_asked(InvalidRequest::Fork { workflow }).into())
         }
         Workflow::Agents | Workflow::PlanExecute => Ok(()),
     }

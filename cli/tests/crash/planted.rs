@@ -52,12 +52,16 @@ async fn a_model_that_is_asked_again_is_found() {
     let run = world.run_of(GOAL).await.unwrap();
     let resume = planted(world.resume(&run), "hide-results");
     let mut second = Life::start(&world, resume, "second");
-    while findings(&world, &[]).await.is_empty() {
-        assert_eq!(second.child.try_wait().unwrap(), None, "it ended unnoticed");
+    let found = loop {
+        let has_ended = second.child.try_wait().unwrap().is_some();
+        let found = findings(&world, &[]).await;
+        if !found.is_empty() {
+            break found;
+        }
+        assert!(!has_ended, "unnoticed: {}", second.errors(&world));
         tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    };
     second.die_after(Duration::ZERO);
-    let found = findings(&world, &[]).await;
     let again = |finding: &Finding| matches!(finding, Finding::AskingOutcome { .. });
     assert!(found.iter().any(again), "{found:?}");
 }

@@ -99,6 +99,57 @@ fn what_is_refused_through_a_server_is_refused_as_beside_its_store() {
     }
 }
 
+#[test]
+fn what_an_interrupt_refuses_is_told_alike_beside_its_store_and_through_a_server() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let asked = seed.question(&run).id.to_string();
+    let late = seed.question(&run);
+    seed.decide(&late, "grace");
+    let late = late.id.to_string();
+    let rule = "rule_00000000000000000000000000000000";
+    let agent = format!("{}/orchestrator", run.id);
+    let served = Served::over(&seed.path());
+    let approve = ["--decision", "approve", "--message", "yes"];
+    let refused: &[(&[&str], &[&str], i32, &str)] = &[
+        (&["redrive", &asked], &[], 4, "takes no redrive"),
+        (
+            &["review", &asked, "--if-version", "99"],
+            &approve,
+            4,
+            "has changed since",
+        ),
+        (
+            &["review", &asked, "--decision", "resume"],
+            &[],
+            2,
+            "does not take `resume`",
+        ),
+        (
+            &["review", &asked, "--remember", "run"],
+            &approve,
+            2,
+            "cannot be remembered",
+        ),
+        (&["review", &late], &approve, 4, "grace decided `respond`"),
+        (&["rules", "revoke", rule], &[], 3, "there is no rule"),
+        (&["send", &agent, " "], &[], 2, "empty"),
+    ];
+    // Ages and versions of a store that goes on are no part of what is compared.
+    let words = |text: &str| without_place(text).replace(char::is_numeric, "");
+    for (command, rest, code, says) in refused {
+        let arguments = [*command, *rest].concat();
+        let beside = seed.end(&arguments).exits_with(*code).says(says);
+        let through = served.end(&arguments).exits_with(*code);
+        assert!(beside.error_output.contains("hint:"), "{beside:#?}");
+        assert_eq!(
+            words(&through.error_output),
+            words(&beside.error_output),
+            "{arguments:?}"
+        );
+    }
+}
+
 /// The same scenario in two stores: what commands print beside one, and through a server over the other.
 fn both_ways(arguments: impl Fn(&str, &str) -> Vec<String>) -> (Vec<Value>, Vec<Value>) {
     let printed = |through_a_server: bool| {

@@ -153,6 +153,7 @@ fn what_is_too_long_for_the_screen_can_be_read_to_its_end() {
     screen.exp_string("QXZ").unwrap();
     resize(&terminal, "15", "100");
     press(&mut screen, "?");
-    screen.exp_string("more lines").unwrap();
+    // On a screen that was cleared before, a space is a step of the cursor.
+    screen.exp_regex(r"more[^a-z]{1,12}lines").unwrap();
     leave(&mut screen);
 }

@@ -8,7 +8,7 @@ use interrupts::store::{TokenRow, TokenScope, Tokens};
 
 use super::session_expiry::Stay;
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// How a caller proved who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Caller {
     /// The problem for a request without a credential.
     pub(crate) fn nobody() -> Problem {
         Problem::new(
-            Kind::Unauthenticated,
+            Code::Unauthenticated,
             "the request carries no token that holds",
             "send `Authorization: Bearer TOKEN`; `irq token create` makes one",
         )

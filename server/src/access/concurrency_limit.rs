@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::caller::Caller;
 use super::middleware::takes_tickets;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// How many lists are made at once, for all callers together: each keeps its rows in memory, and more at once are no faster.
 const LISTS_AT_ONCE: usize = 4;
@@ -110,7 +110,7 @@ impl ConcurrencyLimit {
         let most = self.most * share(caller);
         if *count >= most {
             let problem = Problem::new(
-                Kind::RateLimited,
+                Code::RateLimited,
                 format!("{most} of your requests are under way already"),
                 "read the answers to the end, and ask one after the other",
             );

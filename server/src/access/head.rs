@@ -6,7 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// Refuses a request whose headers together are too large. A head larger than a connection reads at once was refused
 /// before, without a message.
@@ -20,7 +20,7 @@ pub(crate) async fn refuse_large_heads(
         return next.run(request).await;
     }
     Problem::new(
-        Kind::HeadTooLarge,
+        Code::HeadTooLarge,
         format!("the headers of the request have more than {most} bytes"),
         "send fewer or shorter headers; what is long belongs into the body",
     )

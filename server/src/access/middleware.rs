@@ -11,7 +11,7 @@ use super::host::Foreign;
 use super::pace::Peer;
 use super::token::{digest_of_presented, digest_of_session, digest_of_ticket};
 use crate::app::App;
-use crate::problem::{Kind, Problem, in_time};
+use crate::problem::{Code, Problem, in_time};
 
 /// The secret of a ticket, if the request's address has one.
 #[derive(Debug)]
@@ -38,13 +38,13 @@ pub(crate) async fn refuse_foreign_sites(
     match app.hosts.check(request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(Foreign::Host) => Problem::new(
-            Kind::Host,
+            Code::Host,
             "the request names a host that is not this server",
             "use `localhost` or the address; other names are given to `irq serve --host`",
         )
         .into_response(),
         Err(Foreign::Malformed) => Problem::new(
-            Kind::Malformed,
+            Code::Malformed,
             "the `Host` of the request is no host with a port",
             "send the host of the server's address, such as `127.0.0.1:7070`",
         )
@@ -55,7 +55,7 @@ pub(crate) async fn refuse_foreign_sites(
 
 fn foreign_origin() -> Problem {
     Problem::new(
-        Kind::Origin,
+        Code::Origin,
         "the page of another site sent the request",
         "open this server's own page; programs send no `Origin`",
     )
@@ -164,7 +164,7 @@ fn presented(app: &App, request: &Request) -> Result<Option<(String, Credential)
         // A proxy may have looked at the other one.
         (Some(_), Some(_)) => {
             return Err(Problem::new(
-                Kind::Malformed,
+                Code::Malformed,
                 "the request has more than one `Authorization` header",
                 "send the one of the token that you mean",
             ));

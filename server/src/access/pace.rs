@@ -15,7 +15,7 @@ use super::caller::Caller;
 use super::concurrency_limit::{holding, is_for_a_list, share};
 use crate::app::App;
 use crate::config::ServerLimits;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// The other end of the connection.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ fn network_of(address: IpAddr) -> IpAddr {
 fn too_fast(wait: Duration) -> Problem {
     let seconds = wait.as_secs() + 1;
     let problem = Problem::new(
-        Kind::RateLimited,
+        Code::RateLimited,
         "you ask faster than is allowed",
         format!("wait {seconds} s; subscribe to `/v1/events` instead of asking again and again"),
     );

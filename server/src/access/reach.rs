@@ -3,6 +3,7 @@
 //! What lies beyond does not exist for its holder: it is missing from lists, and requested by name it is refused with
 //! the words for what does not exist.
 
+use control::no_interrupt;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{Filter, NodeRow, Page, Run, StoreError, TokenScope};
 use routing_core::{NodeId, RunId};
@@ -12,7 +13,7 @@ use crate::acting::interrupt_named;
 use crate::address::{Found, find_agent, first_of, in_run, nobody};
 use crate::app::{App, no_run};
 use crate::feed::Filter as FeedFilter;
-use crate::problem::{Kind, Problem, no_interrupt};
+use crate::problem::{Code, Problem};
 
 impl Caller {
     /// Whether the caller reaches an agent of a run.
@@ -54,7 +55,7 @@ impl Caller {
                 run,
                 node: Some(node),
             }) => Err(Problem::new(
-                Kind::Forbidden,
+                Code::Forbidden,
                 format!("this is of a whole run; your token is bound to the agent {run}/{node}"),
                 "use a token that is bound to the run: `irq token create --name NAME --role agent --run RUN`",
             )),
@@ -103,7 +104,7 @@ impl Caller {
         let covered = self.covers(interrupt.run, &interrupt.node);
         covered
             .then_some(interrupt)
-            .ok_or_else(|| no_interrupt(text))
+            .ok_or_else(|| no_interrupt(text).into())
     }
 
     /// A part of the runs in some states, in the order of their creation.

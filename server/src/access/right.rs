@@ -6,7 +6,7 @@ use interrupts::life::Role;
 
 use super::caller::Caller;
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// What a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Right {
             return Ok(());
         }
         Err(Problem::new(
-            Kind::Forbidden,
+            Code::Forbidden,
             format!("this needs the right to {}", self.name()),
             "use a token of another role: `irq token create --name NAME --role ROLE`",
         )
@@ -84,7 +84,7 @@ impl Right {
 /// The problem for an agent's token from an earlier version: it would reach every run.
 fn unbound() -> Problem {
     Problem::new(
-        Kind::Forbidden,
+        Code::Forbidden,
         "the token of an agent is bound to a run, and yours is bound to none: an earlier version made it",
         "`irq token create --name NAME --role agent --run RUN` makes one that is bound; make yours void: `irq token revoke ID`",
     )

@@ -1,6 +1,6 @@
 //! Deciding an interrupt.
 
-use control::{DecisionContent, DecisionParts, check_decider};
+use control::{DecisionContent, DecisionParts, check_decider, not_changed, not_open};
 use interrupts::Digest;
 use interrupts::life::{Choosing, Interrupt, Judge};
 use interrupts::store::{ChangeError, Deciding, TogetherError};
@@ -13,7 +13,7 @@ use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::clearing::end_of_gone;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem, not_decided, of_change, of_invalid};
+use crate::problem::{Code, Problem, of_invalid};
 
 /// A decision that a caller wants to make.
 #[derive(Debug, Clone)]
@@ -159,8 +159,8 @@ async fn prepare(
     if let Some(before) = made_before(app, interrupt, id, order).await? {
         return Ok(Prepared::Before(Box::new(before)));
     }
-    if let Some(problem) = not_decided(&still_asked(app, interrupt).await?, app.now()) {
-        return Err(problem);
+    if let Some(refusal) = not_open(&still_asked(app, interrupt).await?, app.now()) {
+        return Err(refusal.into());
     }
     check_decider(interrupt, &caller.actor).map_err(|error| of_invalid(&error))?;
     let version = order.version.ok_or_else(|| version_needed(interrupt))?;
@@ -206,7 +206,7 @@ fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
 
 pub(super) fn not_made() -> Problem {
     Problem::new(
-        Kind::NotInState,
+        Code::NotInState,
         "the decision was not made",
         "read the interrupt again to see where it stands",
     )
@@ -235,7 +235,7 @@ pub(super) async fn made_before(
         return Ok(Some(DecideOutcome::Before(interrupt.clone())));
     }
     Err(Problem::new(
-        Kind::IdempotencyConflict,
+        Code::IdempotencyConflict,
         "the key was used for another decision on this interrupt",
         "use a new `Idempotency-Key` for a new decision",
     )
@@ -258,20 +258,20 @@ async fn is_remembered_so(
 
 /// The refusal of the store; if another caller was first, with the decision that won.
 async fn lost(app: &App, interrupt: InterruptId, error: ChangeError) -> Problem {
-    let problem = of_change(&error, app.now());
-    if problem.kind() != Kind::StaleVersion {
+    let problem: Problem = not_changed(Some(interrupt), error, app.now()).into();
+    if problem.code() != Code::StaleVersion {
         return problem;
     }
     // Another caller decided since this caller looked: who and what says more than a version.
     match app.store().interrupt(interrupt).await {
-        Ok(Some(now)) => not_decided(&now, app.now()).unwrap_or(problem),
+        Ok(Some(now)) => not_open(&now, app.now()).map_or(problem, Problem::from),
         Ok(None) | Err(_) => problem,
     }
 }
 
 fn version_needed(interrupt: &Interrupt) -> Problem {
     Problem::new(
-        Kind::PreconditionRequired,
+        Code::PreconditionRequired,
         "the decision does not say which version of the interrupt it is about",
         format!(
             "read the interrupt, then send its ETag: `If-Match: \"{}\"` at this moment; `*` is enough for `reject` alone",

@@ -5,7 +5,7 @@ use interrupts::life::Interrupt;
 use planning::{PlanPreview, PlanRevision, RevisionError, StoredPlan, is_plan};
 
 use crate::app::App;
-use crate::problem::{Kind, Problem, misfit, of_invalid};
+use crate::problem::{Code, Problem, misfit, of_invalid};
 
 /// The plan of the interrupt's run, if it carries out one and has saved it.
 pub(crate) async fn plan_of(
@@ -51,7 +51,7 @@ pub(crate) fn preview(plan: &StoredPlan, revision: &PlanRevision) -> Result<Plan
         Ok(Some(preview)) => Ok(preview),
         Ok(None) => Err(misfit("/payload/plan", &RevisionError::Empty.to_string())),
         Err(unfit @ RevisionError::Other { .. }) => Err(Problem::new(
-            Kind::StaleVersion,
+            Code::StaleVersion,
             unfit.to_string(),
             "look at the plan as it is now, and preview the change again",
         )),

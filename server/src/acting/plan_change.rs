@@ -30,7 +30,7 @@ pub(crate) async fn reading_of(app: &App, run: &Run) -> Result<Option<PlanReadin
         return Err(other_workflow(run.id));
     }
     let reading = PlanReading::of(app.store(), run).await;
-    reading.map_err(|error| of_plan_read(&error))
+    reading.map_err(of_plan_read)
 }
 
 /// Changes a plan that is on hold. Its run does not continue because of it: that takes a decision.
@@ -64,7 +64,7 @@ pub(crate) async fn change_plan(
         let run = wanted.run;
         let changed = at.config.launcher.change_plan(wanted).await;
         at.feed.nudge();
-        changed.map_err(|error| of_plan_order(run, &error, at.now()))
+        changed.map_err(|error| of_plan_order(run, error, at.now()))
     };
     let tasks = &app.outliving;
     app.changes.made(tasks, (key, asked), change).await

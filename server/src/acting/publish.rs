@@ -1,16 +1,14 @@
 //! Publishing a supervisor's event: the same as on the bus.
 
-use control::{Terms, event_admission, event_key};
-use interrupts::catalogue::{EventError, read_event};
+use control::{Terms, event_admission, event_key, not_admitted, not_asked, refuse_ended};
+use interrupts::catalogue::read_event;
 use interrupts::store::Admitted;
 
-use serde_json::json;
-
-use super::stop::{asker, not_asked, refuse_ended, refused};
+use super::stop::asker;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::body::unread;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// Publishes an event as it was sent. Its id is its key: if it is sent again, the stored answer is returned.
 pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<Admitted, Problem> {
@@ -23,20 +21,20 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     let agent = caller.agent(app, event.node_id.as_str()).await?;
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
-    let key = event_key(&event).map_err(|error| not_asked(&error))?;
+    let key = event_key(&event).map_err(not_asked)?;
     let known = app.store().interrupt_of(&key).await?;
     let terms = Terms {
         policy: &app.config.policy,
         known: known.as_ref(),
     };
     let admission = event_admission(&event, &target, asker(caller), terms);
-    let admission = admission.map_err(|error| not_asked(&error))?;
+    let admission = admission.map_err(not_asked)?;
     if known
         .as_ref()
         .is_some_and(|known| !caller.covers(known.run, &known.node))
     {
         return Err(Problem::new(
-            Kind::IdempotencyConflict,
+            Code::IdempotencyConflict,
             "$.eventId: the id belongs to another event",
             "use another id for another event",
         ));
@@ -45,31 +43,8 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     if known.is_none() {
         refuse_ended(&agent.run)?;
     }
-    let admitted = app
-        .store()
-        .admit(admission)
-        .await
-        .map_err(|e| refused(&e))?;
+    let admitted = app.store().admit(admission).await;
+    let admitted = admitted.map_err(|error| not_admitted(error, app.now()))?;
     app.wake(&agent.run);
     Ok(admitted)
-}
-
-pub(super) fn misnamed(error: &EventError) -> Problem {
-    let (place, reason) = match error.to_string().split_once(": ") {
-        Some((place, reason)) => (place.to_owned(), reason.to_owned()),
-        None => (String::new(), error.to_string()),
-    };
-    let hint = match error {
-        EventError::NoRoutes { .. } => {
-            "send it a message, which its next replan reads, or interrupt the run"
-        }
-        EventError::OtherKind { .. } => "name the agent's own type",
-        EventError::Form(_) | EventError::Unknown { .. } | _ => {
-            "name a type of the catalogue of the agent's run; `can_route_to` of the agent lists the routes"
-        }
-    };
-    Problem::new(Kind::Shape, error.to_string(), hint).with(
-        "errors",
-        json!([{"pointer": place.replacen("$.", "/", 1), "message": reason}]),
-    )
 }

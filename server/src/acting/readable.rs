@@ -5,14 +5,14 @@ use interrupts::store::{CheckpointId, Run};
 use journal::RunHeader;
 
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Code, Problem, of_store};
 
 /// Refuses a checkpoint that was saved by another version of the program, or is damaged: the one with this number, or
 /// the one from which the run continues.
 ///
 /// # Errors
 ///
-/// [`Kind::NotInState`] with the reason; or the store cannot be read.
+/// [`Code::NotInState`] with the reason; or the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -38,7 +38,7 @@ pub(super) async fn refuse_unread(
     checked.map_err(|error| match error {
         StartError::Unreadable { checkpoint, reason } => {
             tracing::warn!(%checkpoint, %reason, "a run cannot go on");
-            Problem::new(Kind::NotInState, reason, other_checkpoint(checkpoint))
+            Problem::new(Code::NotInState, reason, other_checkpoint(checkpoint))
         }
         StartError::Store(error) => of_store(&error),
     })

@@ -1,6 +1,6 @@
 //! Continuing a run that has stopped or waits.
 
-use control::{DecisionParts, ResumeOrder};
+use control::{DecisionParts, ResumeOrder, not_asked, refuse_ended};
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Pages, Run};
 use journal::ResumeRequest;
@@ -14,7 +14,7 @@ use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::launcher::LaunchError;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem, of_launch};
+use crate::problem::{Code, Problem, of_launch};
 
 /// How many interrupts are read at a time.
 const PAGE: u32 = 500;
@@ -51,7 +51,7 @@ pub(crate) async fn resume(
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
     let checked = how.order.check();
-    checked.map_err(|error| super::stop::not_asked(&error))?;
+    checked.map_err(not_asked)?;
     if how.order.accept_catalogue {
         accept_catalogue(app, caller, run).await?;
     }
@@ -90,7 +90,7 @@ pub(crate) async fn resume(
     {
         return Err(key_was_used());
     }
-    super::stop::refuse_ended(run)?;
+    refuse_ended(run)?;
     for_the_first_time(app, caller, run, (&how, open)).await
 }
 
@@ -221,7 +221,7 @@ async fn lifted_before(
 
 fn key_was_used() -> Problem {
     Problem::new(
-        Kind::IdempotencyConflict,
+        Code::IdempotencyConflict,
         "the key was used to go on with this run in another way",
         "use a new `Idempotency-Key` for a new request",
     )
@@ -237,7 +237,7 @@ async fn nothing_to_decide(
     let executed = app.is_executed(run);
     if executed && matches!(run.state, RunState::Running | RunState::Stopping) {
         return Err(Problem::new(
-            Kind::NotInState,
+            Code::NotInState,
             format!("{} is {}", run.id, run.state),
             format!(
                 "it goes on by itself; `GET /v1/runs/{}/events` shows how",
@@ -344,7 +344,7 @@ fn open_questions(questions: &[Interrupt]) -> Problem {
         .map(|question| question.id.to_string())
         .collect();
     Problem::new(
-        Kind::OpenInterrupts,
+        Code::OpenInterrupts,
         "the run waits for answers",
         format!("answer it: `irq review {}`", ids[0]),
     )

@@ -1,9 +1,10 @@
 //! Making and revoking standing rules.
 
+use control::{no_rule, rule_not_made};
 use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::rules::{Reach, Remember, RuleScope, StandingRule};
-use interrupts::store::{NewRule, RuleError};
+use interrupts::store::NewRule;
 use jiff::SignedDuration;
 use routing_core::{DecisionId, RuleId};
 
@@ -11,7 +12,7 @@ use super::decide::{DecisionOrder, choosing};
 use super::keyed;
 use crate::access::{Caller, Right};
 use crate::app::App;
-use crate::problem::{Problem, no_rule, of_rule};
+use crate::problem::Problem;
 
 /// That a decision applies to the same question when it is asked again.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +73,7 @@ pub(crate) async fn make_rule(
         by: caller.actor.clone(),
     };
     let made = app.store().put_rule(new).await;
-    let made = made.map_err(|error| of_rule(&error))?;
+    let made = made.map_err(rule_not_made)?;
     app.feed.nudge();
     Ok(made)
 }
@@ -80,9 +81,8 @@ pub(crate) async fn make_rule(
 /// A rule, by the text of its id.
 pub(crate) async fn rule_named(app: &App, text: &str) -> Result<StandingRule, Problem> {
     let id: RuleId = text.parse().map_err(|_error| no_rule(text))?;
-    let rule = app.store().rule(id).await;
-    let rule = rule.map_err(|error| of_rule(&RuleError::Store(error)))?;
-    rule.ok_or_else(|| no_rule(text))
+    let rule = app.store().rule(id).await?;
+    Ok(rule.ok_or_else(|| no_rule(text))?)
 }
 
 /// Revokes a rule. What it decided stays decided.
@@ -94,7 +94,7 @@ pub(crate) async fn revoke_rule(
     Right::Decide.demand(caller)?;
     let rule = rule_named(app, text).await?;
     let revoked = app.store().revoke_rule(rule.id, caller.actor.clone()).await;
-    let revoked = revoked.map_err(|error| of_rule(&error))?;
+    let revoked = revoked.map_err(rule_not_made)?;
     app.feed.nudge();
     Ok(revoked)
 }

@@ -1,17 +1,16 @@
 //! Interrupting an agent or a run.
 
-use control::{EndedRun, InvalidRequest, StopOrder, StopRequester, Terms};
+use control::{StopOrder, StopRequester, Terms, not_admitted, not_asked, refuse_ended};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
-use interrupts::store::{AdmitError, Admitted, Run};
+use interrupts::store::Admitted;
 use routing_core::StopSource;
 
-use super::publish::misnamed;
 use super::request_key;
 use crate::access::{Caller, Right};
 use crate::address::{AgentAddress, Found, agents_of};
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_refusal, of_store};
+use crate::problem::Problem;
 
 /// The result of requesting a stop.
 #[derive(Debug)]
@@ -42,7 +41,7 @@ pub(crate) async fn stop(
     Right::Request.demand(caller)?;
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
-    order.check(&target).map_err(|error| not_asked(&error))?;
+    order.check(&target).map_err(not_asked)?;
     if order.scope == Scope::Run {
         caller.demand_whole_run()?;
     }
@@ -60,109 +59,15 @@ pub(crate) async fn stop(
         known: known.as_ref(),
     };
     let admission = order.admission(&target, asker(caller), key, terms);
-    let admission = admission.map_err(|error| not_asked(&error))?;
+    let admission = admission.map_err(not_asked)?;
     // Its key is stored with the stop that it joins, so that a repeated request gets the same answer.
-    let admitted = match app.store().join(admission).await {
-        Ok(admitted) => admitted,
-        Err(AdmitError::NotRaised(refusal)) => return Err(of_refusal(&refusal, app.now())),
-        Err(error) => return Err(refused(&error)),
-    };
+    let admitted = app.store().join(admission).await;
+    let admitted = admitted.map_err(|error| not_admitted(error, app.now()))?;
     app.wake(&agent.run);
     Ok(match admitted {
         Admitted::New(interrupt) => StopResult::New(interrupt),
         Admitted::Known(interrupt) => StopResult::UnderWay(interrupt),
     })
-}
-
-/// The problem for a stop that cannot be requested.
-pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
-    let detail = error.to_string();
-    match error {
-        InvalidRequest::Question(_) => Problem::new(
-            Kind::Shape,
-            detail,
-            "publish it as an event, `dev.irq.interrupt.request_event.v1`: `POST /v1/interrupt-requests`",
-        ),
-        InvalidRequest::PruneOfRun => Problem::new(
-            Kind::Shape,
-            detail,
-            "leave `scope` out, or end the whole run with the type STOP",
-        ),
-        InvalidRequest::Fork { .. } => Problem::new(
-            Kind::NotInState,
-            detail,
-            "begin another run with the same input",
-        ),
-        InvalidRequest::EmptyInput => {
-            Problem::new(Kind::Shape, detail, "leave it out to say nothing")
-        }
-        InvalidRequest::CatalogueOfFork => Problem::new(
-            Kind::Shape,
-            detail,
-            "fork the run first, then resume the fork with `accept_catalogue`",
-        ),
-        InvalidRequest::DropsWithoutFork => Problem::new(
-            Kind::Shape,
-            detail,
-            "leave it out: a run that goes on carries all of it out",
-        ),
-        InvalidRequest::Event(error) => misnamed(error),
-        InvalidRequest::EventId(_) => Problem::new(Kind::Shape, detail, "shorten it"),
-        InvalidRequest::Json(_) | _ => Problem::new(Kind::Internal, detail, "report this"),
-    }
-}
-
-/// Refuses requests to a run that has ended.
-pub(super) fn refuse_ended(run: &Run) -> Result<(), Problem> {
-    EndedRun::refuse(run)
-        .map_err(|ended| Problem::new(Kind::RunFinished, ended.to_string(), ended.hint()))
-}
-
-/// The problem for a refused admission.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the rest of these errors, which may become more, is told in the same way"
-)]
-pub(super) fn refused(error: &AdmitError) -> Problem {
-    use interrupts::life::AdmissionError;
-    match error {
-        AdmitError::Store(error) => of_store(error),
-        AdmitError::OtherContent { interrupt, .. } => Problem::new(
-            Kind::IdempotencyConflict,
-            error.to_string(),
-            "use another key for another request",
-        )
-        .with("interrupt_id", interrupt.to_string()),
-        AdmitError::UnknownRun { .. } => Problem::new(
-            Kind::RunNotFound,
-            error.to_string(),
-            "`irq ps --all` lists the runs",
-        ),
-        AdmitError::Refused(refusal @ AdmissionError::RunEnded { .. }) => {
-            let hint = "`irq ps` lists the live runs";
-            Problem::new(Kind::RunFinished, refusal.to_string(), hint)
-        }
-        AdmitError::NodeEnded { .. } => Problem::new(
-            Kind::RunFinished,
-            error.to_string(),
-            "`irq ps` lists the agents that are not",
-        ),
-        AdmitError::MessagesWait(_) => Problem::new(
-            Kind::NotInState,
-            error.to_string(),
-            "fork the run once its agents have read it, or take it back: `DELETE` of the message",
-        ),
-        AdmitError::Refused(AdmissionError::RouteUnknown { route }) => Problem::new(
-            Kind::RouteNotAllowed,
-            format!("`{route}` is not where it can go"),
-            "`can_route_to` of the agent lists the routes",
-        ),
-        _ => Problem::new(
-            Kind::Shape,
-            error.to_string(),
-            "`/openapi.json` describes what is taken",
-        ),
-    }
 }
 
 /// The requester, in the store's form.

@@ -18,7 +18,7 @@ use tower::ServiceExt as _;
 
 use crate::access::Peer;
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// How many commands are carried out at once.
 const AT_ONCE: usize = 64;
@@ -139,7 +139,7 @@ fn headers(given: Vec<(String, String)>) -> Result<HeaderMap, Problem> {
 
 fn malformed(what: &str) -> Problem {
     Problem::new(
-        Kind::Malformed,
+        Code::Malformed,
         format!("{what} cannot be read"),
         "write it as the NATS binding of CloudEvents does, percent-encoded",
     )

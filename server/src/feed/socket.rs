@@ -19,7 +19,7 @@ use tungstenite::error::ProtocolError;
 use crate::access::Caller;
 use crate::app::App;
 use crate::metrics::Transport;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use command::carry_out;
 use frame::{Outgoing, read_frame};
 pub(crate) use frame_type::FrameType;
@@ -193,7 +193,7 @@ impl Session {
             Message::Text(text) => text,
             Message::Binary(_) => {
                 let problem = Problem::new(
-                    Kind::MediaType,
+                    Code::MediaType,
                     "the frame is binary",
                     "send text frames with JSON",
                 );
@@ -205,7 +205,7 @@ impl Session {
         };
         if self.pace.check().is_err() {
             let problem = Problem::new(
-                Kind::RateLimited,
+                Code::RateLimited,
                 "you send faster than is allowed",
                 "wait a second",
             );

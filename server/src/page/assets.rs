@@ -4,7 +4,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use crate::parameters::Segment;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// How long a browser keeps a file. Files change only with the program.
 const KEEP: &str = "public, max-age=3600";
@@ -71,6 +71,6 @@ pub(super) async fn send(Segment(name): Segment) -> Response {
             ];
             (headers, asset.bytes).into_response()
         }
-        None => Problem::new(Kind::NotFound, "there is no such file", "go to `/`").into_response(),
+        None => Problem::new(Code::NotFound, "there is no such file", "go to `/`").into_response(),
     }
 }

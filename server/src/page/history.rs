@@ -14,7 +14,7 @@ use super::visitor::Visitor;
 use super::words;
 use crate::app::App;
 use crate::parameters::Parameters;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::routes::{ABOUT, HistoryQuery, export_history, newest_history, verified};
 use crate::visible::visible;
 use crate::wire::{HistoryRow, label};
@@ -43,7 +43,7 @@ impl HistoryPageQuery {
             && from >= to
         {
             return Err(Problem::new(
-                Kind::Parameter,
+                Code::Parameter,
                 format!("to: {to} is not after {from}, so there is nothing in between"),
                 "choose an end that is later than the beginning, or leave one of them empty",
             )
@@ -91,7 +91,7 @@ fn time_of(name: &str, text: &str) -> Result<Option<Timestamp>, Problem> {
     let read = with_zone.or_else(|_error| without());
     read.map(Some).map_err(|_error| {
         Problem::new(
-            Kind::Parameter,
+            Code::Parameter,
             format!("{name}: `{text}` is no time"),
             "choose a day and a time in the field, or write them as 2026-11-21T12:00, in UTC; empty is without a limit",
         )

@@ -99,37 +99,37 @@ pub(super) fn page(
 /// A page that says what went wrong, and what to do next.
 pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
     let body = html! {
-        h1 { (problem.kind().title()) }
+        h1 { (problem.code().title()) }
         (problem_text(problem, &html! {}))
         p { a href="/" { "Back to the inbox" } }
     };
     let page = page(
-        problem.kind().title(),
+        problem.code().title(),
         NavigationItem::Elsewhere,
         caller,
         &body,
     );
-    (problem.kind().status(), page).into_response()
+    (problem.status(), page).into_response()
 }
 
 /// What went wrong, above the form or page that it concerns.
 pub(super) fn banner(problem: &Problem) -> Markup {
     problem_text(
         problem,
-        &html! { p { strong { (problem.kind().title()) } } },
+        &html! { p { strong { (problem.code().title()) } } },
     )
 }
 
 /// What went wrong, below its title.
 fn problem_text(problem: &Problem, title: &Markup) -> Markup {
     html! {
-        div.banner role="alert" data-testid="problem" data-state=(problem.kind().code()) {
+        div.banner role="alert" data-testid="problem" data-state=(problem.code().name()) {
             (title)
             p { (visible(problem.detail())) }
             @for (pointer, message) in errors(problem) {
                 p { code { (visible(&pointer)) } ": " (visible(&message)) }
             }
-            p.hint { (visible(problem.hint())) }
+            p.hint { (visible(&problem.hint())) }
         }
     }
 }
@@ -150,7 +150,7 @@ fn errors(problem: &Problem) -> Vec<(String, String)> {
 
 /// The status and page of a refused form that is shown again.
 pub(super) fn again(problem: &Problem, page: Html<String>) -> Response {
-    let status: StatusCode = problem.kind().status();
+    let status: StatusCode = problem.status();
     (status, page).into_response()
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::review::bound_to;
 use crate::acting::preview;
 use crate::body::FormFields;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::visible::visible;
 
 /// The button that only shows what a change would do.
@@ -119,7 +119,7 @@ pub(super) fn is_edited(plan: &StoredPlan, fields: &FormFields) -> bool {
 /// That the run does not go on, because an edit of its plan would be lost.
 pub(super) fn unapplied() -> Problem {
     Problem::new(
-        Kind::ResponseSchema,
+        Code::ResponseSchema,
         "the plan was edited, and the edit is not applied",
         "apply the change that is shown below; or put the steps back as they were, and resume",
     )

@@ -7,7 +7,7 @@ mod status;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{DecisionParts, Destination, QuestionContent, request_schema, target_of};
+use control::{DecisionParts, Destination, QuestionContent, not_open, request_schema, target_of};
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, State as Life, Verdict};
@@ -31,7 +31,7 @@ use crate::app::App;
 use crate::body::FormFields;
 use crate::metrics::Way;
 use crate::parameters::{Segment, wrong};
-use crate::problem::{Problem, not_decided};
+use crate::problem::Problem;
 use crate::visible::visible;
 use crate::wire::{DecisionView, label};
 
@@ -363,7 +363,7 @@ fn body_with(
     let content: Value = serde_json::from_str(&interrupt.content).unwrap_or_default();
     let claim = claim_of_another(interrupt, caller, now);
     let may = Right::Decide.is_of(caller.actor.role);
-    let ended = not_decided(interrupt, now);
+    let ended = not_open(interrupt, now).map(Problem::from);
     let request = request_schema(interrupt, shown.catalogue.as_deref(), None);
     html! {
         p.crumbs { a href="/" { "Inbox" } " / " a href=(format!("/runs/{}", interrupt.run)) { "Run" } " / " (visible(interrupt.node.as_str())) }
@@ -409,7 +409,7 @@ fn beside(shown: &ReviewContext) -> Markup {
 
 /// Whether it can still be decided.
 fn is_undecided(interrupt: &Interrupt, app: &App) -> bool {
-    not_decided(interrupt, app.now()).is_none()
+    not_open(interrupt, app.now()).is_none()
 }
 
 /// Where the answer goes, and why nowhere else.

@@ -15,7 +15,7 @@ use crate::access::{
 };
 use crate::app::App;
 use crate::body::FormFields;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// The parameter of the address that contains the launch token.
 const LAUNCH: &str = "launch";
@@ -126,7 +126,7 @@ async fn by_address(
     let token = used(app, secret).await?;
     if token.as_ref().is_some_and(|token| !token.once) {
         let problem = Problem::new(
-            Kind::Unauthenticated,
+            Code::Unauthenticated,
             "the address holds a token that lasts; an address lets in only by a token for one use",
             "type the token in below; where the address was passed on or kept, make the token void: `irq token revoke`",
         );

@@ -1,29 +1,19 @@
 //! From a decision that does not fit its interrupt to the problem for the caller.
 
-use control::InvalidDecision;
-use interrupts::life::Verdict;
+use control::{InvalidDecision, verdict_refused};
 use interrupts::{Misfit, RouteName};
 use serde_json::{Value, json};
 
-use super::{Kind, Problem};
+use super::{Code, Problem};
 
 /// The problem for an invalid decision.
 pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
     match error {
         InvalidDecision::NotAllowed { verdict, allowed } => {
-            // It is a stop: it has no answer that could go elsewhere.
-            let is_stops = *verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume);
-            let hint = if is_stops {
-                "publish a reroute for its agent (`POST /v1/interrupt-requests`), then resume it"
-            } else {
-                "choose one that is allowed"
-            };
-            let allowed = allowed.iter().map(|verdict| Value::from(verdict.name()));
-            Problem::new(Kind::DecisionNotAllowed, error.to_string(), hint)
-                .with("allowed_decisions", allowed.collect::<Vec<_>>())
+            verdict_refused(*verdict, allowed).into()
         }
         InvalidDecision::OwnQuestion => Problem::new(
-            Kind::Forbidden,
+            Code::Forbidden,
             error.to_string(),
             "let another person decide",
         ),
@@ -33,7 +23,7 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
         | InvalidDecision::TwoTargets { routes, .. } => {
             let routes = routes.iter().map(RouteName::as_str).map(Value::from);
             Problem::new(
-                Kind::RouteNotAllowed,
+                Code::RouteNotAllowed,
                 error.to_string(),
                 "name one of the routes in `reroute_to`, with the decision `reroute`",
             )
@@ -43,7 +33,7 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
         InvalidDecision::Unsaid(_) => {
             let errors = vec![json!({"pointer": error.pointer(), "message": error.to_string()})];
             Problem::new(
-                Kind::ResponseSchema,
+                Code::ResponseSchema,
                 error.to_string(),
                 "a person says it: put it into `selectedChoices`, `confirmations` or `message`; what the agent proposed counts for nothing",
             )
@@ -84,7 +74,7 @@ pub(crate) fn misfit(pointer: &str, message: &str) -> Problem {
 
 fn invalid_answer(detail: impl Into<String>, errors: Vec<Value>) -> Problem {
     Problem::new(
-        Kind::ResponseSchema,
+        Code::ResponseSchema,
         detail,
         "`response_schema` of the interrupt says what fits",
     )

@@ -1,12 +1,13 @@
 //! From what the worker protocol refuses to the problem for the worker.
 
 use axum::http::{HeaderValue, header};
+use control::not_changed;
 use interrupts::Misfit;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use workers::{RegistrationError, WorkError};
 
-use super::{Kind, Problem, of_change, of_store};
+use super::{Code, Problem, of_store};
 use crate::app::no_run;
 
 /// The problem for a workflow that is not registered, with everything that is wrong with it.
@@ -20,7 +21,7 @@ pub(crate) fn of_registration(errors: &[RegistrationError]) -> Problem {
     let first = errors.first();
     let detail = first.map_or_else(String::new, |it| format!("{}: {}", it.pointer, it.reason));
     let hint = first.map_or_else(String::new, |it| it.remedy.clone());
-    Problem::new(Kind::WorkflowRefused, detail, hint).with("errors", listed)
+    Problem::new(Code::WorkflowRefused, detail, hint).with("errors", listed)
 }
 
 /// The problem for a worker's refused request.
@@ -29,31 +30,31 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
     let detail = error.to_string();
     match error {
         WorkError::Store(error) => of_store(error),
-        WorkError::Change(error) => of_change(error, now),
+        WorkError::Change(error) => not_changed(None, error.clone(), now).into(),
         WorkError::UnknownRun { run } => no_run(&run.to_string()),
         WorkError::UnknownWorkflow { .. } => Problem::new(
-            Kind::WorkflowNotFound,
+            Code::WorkflowNotFound,
             detail,
             "register it first: `PUT /v1/workflows/{name}`",
         ),
         WorkError::Taken { run } => Problem::new(
-            Kind::NameTaken,
+            Code::NameTaken,
             detail,
             "a name and a key stand for one run with one input; use new ones for another",
         )
         .with("run_id", run.to_string()),
         WorkError::Ended { .. } => {
-            Problem::new(Kind::RunFinished, detail, "create a new run for more work")
+            Problem::new(Code::RunFinished, detail, "create a new run for more work")
         }
         WorkError::Paused { .. } => Problem::new(
-            Kind::RunPaused,
+            Code::RunPaused,
             detail,
             "a person resumes it, on the page or with `irq resume`; then take it again",
         ),
         WorkError::Owned { lease } => {
             let wait = lease.until.duration_since(now).as_secs().clamp(1, 3_600);
             let problem = Problem::new(
-                Kind::RunOwned,
+                Code::RunOwned,
                 detail,
                 "take it once its lease is over, or let its worker release it",
             );
@@ -63,80 +64,80 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
             }
         }
         WorkError::LeaseLost { current, .. } => Problem::new(
-            Kind::LeaseLost,
+            Code::LeaseLost,
             detail,
             "stop working on the run, and take it again: `POST /v1/work/{run_id}/lease`",
         )
         .with("epoch", *current),
         WorkError::UnknownKind { known, .. } => {
-            Problem::new(Kind::Shape, detail, "name one of the kinds").with("kinds", known.clone())
+            Problem::new(Code::Shape, detail, "name one of the kinds").with("kinds", known.clone())
         }
         WorkError::OtherKind { .. } => {
-            Problem::new(Kind::Shape, detail, "give each agent an id of its own")
+            Problem::new(Code::Shape, detail, "give each agent an id of its own")
         }
         WorkError::AgentEnded { .. } => Problem::new(
-            Kind::AgentEnded,
+            Code::AgentEnded,
             detail,
             "an agent that has ended stays so; give a new one another id",
         ),
         WorkError::UnknownAgent { .. } => Problem::new(
-            Kind::AgentNotFound,
+            Code::AgentNotFound,
             detail,
             "tell of it first: `PUT /v1/work/{run_id}/agents`",
         ),
         WorkError::UnknownQuestion { .. } => {
-            Problem::new(Kind::QuestionNotFound, detail, "ask it first")
+            Problem::new(Code::QuestionNotFound, detail, "ask it first")
         }
         WorkError::OtherContent { differs, .. } => Problem::new(
-            Kind::IdempotencyConflict,
+            Code::IdempotencyConflict,
             detail,
             "a key stands for one question or effect with one content; use another key for another content",
         )
         .with("differs", differs.clone()),
         WorkError::OtherResult { .. } => Problem::new(
-            Kind::IdempotencyConflict,
+            Code::IdempotencyConflict,
             detail,
             "begin it to read the result that stands",
         ),
         WorkError::QuestionMisfits(found) => misfitting(
-            Kind::Shape,
+            Code::Shape,
             detail,
             "the workflow says which fields the questions of this kind have",
             ("/fields", found),
         ),
         WorkError::Rejected { misfits, left } => misfitting(
-            Kind::AnswerRejected,
+            Code::AnswerRejected,
             detail,
             "tell the model what does not fit, and submit its next answer",
             ("", misfits),
         )
         .with("corrections_left", *left),
         WorkError::NotDecided { .. } => Problem::new(
-            Kind::NotDecided,
+            Code::NotDecided,
             detail,
             "wait for it: `GET /v1/work/{run_id}/questions/{key}?wait_ms=30000`",
         ),
         WorkError::Declined { decided_as, .. } => Problem::new(
-            Kind::Declined,
+            Code::Declined,
             detail,
             "nothing may be carried out after this; look at `decided_as` of the question",
         )
         .with("decided_as", *decided_as),
         WorkError::NoRoute { .. } => {
-            Problem::new(Kind::NotInState, detail, "go on with what was decided")
+            Problem::new(Code::NotInState, detail, "go on with what was decided")
         }
         WorkError::UnknownEffect { .. } => {
-            Problem::new(Kind::EffectNotFound, detail, "begin it first")
+            Problem::new(Code::EffectNotFound, detail, "begin it first")
         }
         WorkError::Field { .. } | WorkError::Admit(_) => Problem::new(
-            Kind::Shape,
+            Code::Shape,
             detail,
             "`/openapi.json` describes what is taken",
         ),
         WorkError::Unreadable(_) | _ => {
             tracing::error!(%error, "what is kept of a worker's run cannot be read");
             Problem::new(
-                Kind::Internal,
+                Code::Internal,
                 detail,
                 "a newer version of this program may have written it",
             )
@@ -145,7 +146,7 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
 }
 
 fn misfitting(
-    kind: Kind,
+    kind: Code,
     detail: String,
     hint: &str,
     (within, found): (&str, &[Misfit]),

@@ -15,7 +15,7 @@ use crate::acting::{self, DecisionOrder, interrupt_named};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::{DecisionName, DecisionView, RememberBody};
 
 /// The highest possible version.
@@ -99,7 +99,7 @@ pub(crate) async fn decide_many(
 ) -> Result<Response, Problem> {
     if body.decisions.is_empty() || body.decisions.len() > MOST {
         return Err(Problem::new(
-            Kind::Shape,
+            Code::Shape,
             format!("$.decisions: 1 to {MOST} are possible"),
             "send several batches",
         ));
@@ -126,7 +126,7 @@ fn order_of(item: BatchItem, key: Option<String>) -> Result<(String, DecisionOrd
     if item.version > HIGHEST_VERSION {
         let detail = format!("$.decisions[].version: at most {HIGHEST_VERSION} is possible");
         return Err(Problem::new(
-            Kind::Shape,
+            Code::Shape,
             detail,
             "send the version that was shown",
         ));
@@ -191,7 +191,7 @@ fn none_decided(names: &[String], refused: Vec<(usize, Problem)>) -> Problem {
         })
         .collect();
     Problem::new(
-        Kind::BatchRefused,
+        Code::BatchRefused,
         format!("{count} of {} are refused", names.len()),
         "nothing was decided; send the others without these",
     )

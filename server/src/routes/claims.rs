@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use control::{not_changed, not_open};
 use interrupts::life::{Interrupt, ReviewChange, State as InterruptState};
 use jiff::SignedDuration;
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::Segment;
-use crate::problem::{Problem, not_decided, of_change};
+use crate::problem::Problem;
 use crate::wire::InterruptView;
 
 /// The longest claim, in seconds.
@@ -94,16 +95,16 @@ async fn change(
     change: ReviewChange,
 ) -> Result<Response, Problem> {
     if interrupt.state != InterruptState::AwaitingReview
-        && let Some(problem) = not_decided(&interrupt, app.now())
+        && let Some(refusal) = not_open(&interrupt, app.now())
     {
-        return Err(problem);
+        return Err(refusal.into());
     }
     let version = version.unwrap_or(interrupt.version);
     let changed = app
         .store()
         .review(interrupt.id, caller.actor, version, change)
         .await
-        .map_err(|error| of_change(&error, app.now()))?;
+        .map_err(|error| not_changed(Some(interrupt.id), error, app.now()))?;
     app.feed.nudge();
     let tag = [(header::ETAG, etag(changed.version))];
     Ok((tag, Json(app.shown(&changed).await?)).into_response())

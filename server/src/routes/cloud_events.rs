@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::body::{parse, read};
 use crate::bus::BusVerb;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use envelope::{CloudEvent, Mode};
 
 /// The subjects of commands on the bus, each with the commands that it permits. A broker that lets a supervisor publish
@@ -196,7 +196,7 @@ fn check_subject(verb: &BusVerb, command: EventCommand) -> Result<(), Problem> {
     let fitting = VERBS.iter().find(|(_, all)| all.contains(&command));
     let fitting = fitting.map_or("reroute", |(name, _)| name);
     Err(Problem::new(
-        Kind::Shape,
+        Code::Shape,
         format!("type: the subject `cmd.{verb}` is not for events of this type"),
         format!("publish it on `cmd.{fitting}`"),
     ))
@@ -212,7 +212,7 @@ async fn carry_out(
     let Some((_, command)) = named else {
         let types: Vec<Value> = TYPES.iter().map(|(name, _)| (*name).into()).collect();
         let detail = format!("type: `{}` is none that is carried out", event.r#type);
-        return Err(Problem::new(Kind::Shape, detail, "send one of `types`").with("types", types));
+        return Err(Problem::new(Code::Shape, detail, "send one of `types`").with("types", types));
     };
     if let Some(verb) = verb {
         check_subject(verb, *command)?;
@@ -292,14 +292,14 @@ async fn decide(
 fn data_of<T: DeserializeOwned>(data: Value) -> Result<T, Problem> {
     if !data.is_object() {
         return Err(Problem::new(
-            Kind::Shape,
+            Code::Shape,
             "data: this is no object",
             "`/openapi.json` describes what is taken",
         ));
     }
     serde_json::from_value(data).map_err(|error| {
         Problem::new(
-            Kind::Shape,
+            Code::Shape,
             format!("data: {error}"),
             "`/openapi.json` describes the body of the request that the event stands for",
         )

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::metrics::Way;
 use crate::parameters::{Segment, wrong};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::{DecisionName, DecisionView, RememberBody};
 
 /// A decision that shall be made.
@@ -166,7 +166,7 @@ fn decided_response(decided: &DecideOutcome) -> Result<Response, Problem> {
     let interrupt = decided.interrupt();
     let view = DecisionView::of(interrupt).ok_or_else(|| {
         Problem::new(
-            Kind::Internal,
+            Code::Internal,
             "the decision was made and cannot be shown",
             "read the interrupt",
         )

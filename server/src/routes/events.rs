@@ -14,7 +14,7 @@ use crate::access::{Reads, Ticket, TokenOrder, issue_ticket};
 use crate::app::App;
 use crate::feed::{FeedOrder, Filter, open_socket, open_stream};
 use crate::parameters::{Parameters, wrong};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// How long a ticket is valid.
 const TICKET_TIME: SignedDuration = SignedDuration::from_secs(30);
@@ -91,7 +91,7 @@ impl FromRequestParts<App> for Upgrade {
         match WebSocketUpgrade::from_request_parts(parts, app).await {
             Ok(upgrade) => Ok(Self(upgrade)),
             Err(rejection) => Err(Problem::new(
-                Kind::Malformed,
+                Code::Malformed,
                 rejection.body_text(),
                 "open it with a WebSocket client",
             )),

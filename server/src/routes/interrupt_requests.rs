@@ -19,7 +19,7 @@ use crate::acting;
 use crate::app::App;
 use crate::body::RawJson;
 use crate::parameters::Segment;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::{AnswerFormName, DecisionView, InterruptStateName, InterruptView, TypeName};
 
 /// An event that asks a running agent to interrupt itself.
@@ -158,7 +158,7 @@ pub(crate) async fn fate(
 ) -> Result<Json<FateView>, Problem> {
     let unknown = || {
         Problem::new(
-            Kind::EventNotFound,
+            Code::EventNotFound,
             "no such event was accepted",
             "publish it: sent twice it is accepted once",
         )

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use control::{route_of, target_of};
+use control::{not_changed, route_of, target_of};
 use interrupts::life::{Interrupt, Lane, State as InterruptState};
 use interrupts::store::Filter;
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ use crate::acting::{interrupt_named, to_withdraw};
 use crate::address::find_agent;
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, one_of, page, wrong};
-use crate::problem::{Kind, Problem, of_change};
+use crate::problem::{Code, Problem};
 use crate::wire::{
     InboxName, InterruptKindName, InterruptPage, InterruptView, KINDS, SourceName, kind_of,
 };
@@ -237,7 +237,7 @@ pub(crate) async fn withdraw(
         .store()
         .withdraw(interrupt.id, caller.actor, cause)
         .await
-        .map_err(|error| of_change(&error, app.now()))?;
+        .map_err(|error| not_changed(Some(interrupt.id), error, app.now()))?;
     app.wake_run(withdrawn.run);
     app.shown(&withdrawn).await.map(Json)
 }
@@ -255,7 +255,7 @@ pub(crate) async fn redrive(
         .store()
         .redrive(interrupt.id, caller.actor)
         .await
-        .map_err(|error| of_change(&error, app.now()))?;
+        .map_err(|error| not_changed(Some(interrupt.id), error, app.now()))?;
     app.wake_run(redriven.run);
     app.shown(&redriven).await.map(Json)
 }
@@ -273,7 +273,7 @@ pub(crate) async fn routing_schema_of(
     let catalogue = app.catalogue_of(&interrupt).await?;
     let Some(route) = route_of(&interrupt, catalogue.as_deref(), None) else {
         return Err(Problem::new(
-            Kind::NotFound,
+            Code::NotFound,
             format!(
                 "the catalogue of its run has no route `{}`",
                 target_of(&interrupt)

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::acting::checked_key;
 use crate::app::App;
 use crate::parameters::wrong;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// The header by which a repeated request is the same.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -113,7 +113,7 @@ impl FromRequestParts<App> for SeenVersion {
             Some(version) => Ok(Self::This(version)),
             // An unknown tag is not the current version.
             None => Err(Problem::new(
-                Kind::StaleVersion,
+                Code::StaleVersion,
                 "If-Match: this is no tag that was given out, such as `\"7\"`",
                 "read it again, and send its ETag as it is",
             )),

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use control::message_hint;
+use control::not_sent;
 use interrupts::store::{MessageError, NewMessage, Page, StoredMessage};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +16,7 @@ use crate::address::find_agent;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, Segments, page, wrong};
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::Problem;
 use crate::wire::{MessagePage, MessageStateName, MessageView};
 
 /// A message to an agent.
@@ -59,7 +59,7 @@ pub(crate) async fn send(
         key: message_key(&caller, key.as_deref())?,
     };
     let sent = app.store().send_message(message).await;
-    let sent = sent.map_err(|error| unsent(&error))?;
+    let sent = sent.map_err(not_sent)?;
     app.wake(&found.run);
     let view = SentView {
         message: sent.position,
@@ -148,34 +148,10 @@ pub(crate) async fn withdraw(
     let rows = app.store().messages(run, page).await?;
     let is_it = |it: &StoredMessage| it.position == message && it.message.node == found.node.node;
     if !rows.iter().any(is_it) {
-        return Err(unsent(&unknown));
+        return Err(not_sent(unknown).into());
     }
     let by = caller.actor.clone();
     let withdrawn = app.store().withdraw_message(run, number, by).await;
-    let withdrawn = withdrawn.map_err(|error| unsent(&error))?;
+    let withdrawn = withdrawn.map_err(not_sent)?;
     Ok(Json(MessageView::of(&withdrawn)))
-}
-
-/// The problem for a refused message.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the rest of these errors, which may become more, is told in the same way"
-)]
-pub(crate) fn unsent(error: &MessageError) -> Problem {
-    let kind = match error {
-        MessageError::Store(error) => return of_store(error),
-        MessageError::Empty => Kind::Shape,
-        MessageError::UnknownRun { .. } => Kind::RunNotFound,
-        MessageError::UnknownNode { .. } => Kind::AgentNotFound,
-        MessageError::RunEnded { .. }
-        | MessageError::NodeEnded { .. }
-        | MessageError::NodeStops { .. } => Kind::RunFinished,
-        MessageError::TooLarge { .. } => Kind::TooLarge,
-        MessageError::UnknownMessage { .. } => Kind::MessageNotFound,
-        MessageError::AlreadyRead { .. } => Kind::AlreadyRead,
-        MessageError::OtherContent { .. } => Kind::IdempotencyConflict,
-        _ => Kind::NotInState,
-    };
-    let hint = message_hint(error).unwrap_or_default();
-    Problem::new(kind, error.to_string(), hint)
 }

@@ -12,7 +12,7 @@ use crate::acting::{self, PlanChangeOrder, reading_of};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::Segment;
-use crate::problem::{Kind, Problem, absent_plan};
+use crate::problem::{Code, Problem, absent_plan};
 use crate::wire::{ChangedPlanView, PlanView};
 
 /// The plan of a run that carries out one: what is done, what is next, what is proposed, and its versions.
@@ -81,7 +81,7 @@ impl PlanChangeBody {
                 ..,
             ) => {
                 return Err(Problem::new(
-                    Kind::Shape,
+                    Code::Shape,
                     "$: `propose` comes with `tasks`, `suggest` with words in `request`, the others with neither",
                     "send what the change needs and nothing else",
                 ));

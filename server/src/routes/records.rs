@@ -23,7 +23,7 @@ use crate::access::{Reads, Surveys};
 use crate::acting::{reading_of, rule_named};
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, page, wrong};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// A row and its place among its like.
 #[derive(Debug, Serialize, ToSchema)]
@@ -60,7 +60,7 @@ pub(crate) struct PartQuery {
 fn record(row: impl Serialize) -> Result<Box<RawValue>, Problem> {
     to_raw_value(&row).map_err(|error| {
         tracing::error!(%error, "a row cannot be written as JSON");
-        Problem::new(Kind::Internal, "a row cannot be shown", "report this")
+        Problem::new(Code::Internal, "a row cannot be shown", "report this")
     })
 }
 
@@ -358,7 +358,7 @@ pub(crate) async fn catalogue_of_interrupt(
 fn written(catalogue: Option<SharedCatalogue>) -> Result<Json<Box<RawValue>>, Problem> {
     let Some(catalogue) = catalogue else {
         return Err(Problem::new(
-            Kind::NotFound,
+            Code::NotFound,
             "nothing is known of the workflow of the run",
             "ask the program that executes the run",
         ));

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::metrics::Way;
 use crate::parameters::{Parameters, Segment, page};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::{DecisionName, ReachName, RememberBody, RulePage, RuleView};
 
 /// Which rules.
@@ -108,7 +108,7 @@ pub(crate) async fn create(
     .order("")?;
     let shown = digest(Some(&body.shown_digest))?.ok_or_else(|| {
         Problem::new(
-            Kind::Shape,
+            Code::Shape,
             "$.shown_digest: a rule is bound to what was shown",
             "read the interrupt, and name its `shown_digest`",
         )

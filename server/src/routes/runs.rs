@@ -23,7 +23,7 @@ use crate::body::StrictJson;
 use crate::events::{FeedEvent, position_text};
 use crate::launcher::{LaunchError, LaunchOrder};
 use crate::parameters::{Parameters, Segment, page, wrong};
-use crate::problem::{Kind, Problem, of_launch};
+use crate::problem::{Code, Problem, of_launch};
 use crate::visible::visible;
 use crate::wire::{
     AgentView, CancelBody, CheckpointPage, CheckpointView, InterruptView, ResumeBody, RunPage,
@@ -142,7 +142,7 @@ pub(crate) async fn start(
             return of_launch(&error);
         }
         Problem::new(
-            Kind::IdempotencyConflict,
+            Code::IdempotencyConflict,
             "the key was used for another run",
             "use a new `Idempotency-Key` for a new run",
         )

@@ -16,7 +16,7 @@ use crate::access::{Caller, IssueError, Operates, TokenOrder, issue_token, role_
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Segment, wrong};
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Code, Problem, of_store};
 
 /// The longest life of a token that ends, in seconds.
 const LONGEST_LIFE: u32 = 2_147_483_647;
@@ -184,7 +184,7 @@ pub(crate) async fn create(
             "a secret is shown once: the same request makes another token",
         ));
     }
-    let shape = |detail: String| Problem::new(Kind::Shape, detail, "correct the field");
+    let shape = |detail: String| Problem::new(Code::Shape, detail, "correct the field");
     if !(1..=LONGEST_LIFE).contains(&body.lifetime_s.unwrap_or(1)) {
         let reason = format!("$.lifetime_s: 1 to {LONGEST_LIFE} are possible");
         return Err(shape(reason));
@@ -232,7 +232,7 @@ async fn scope_of(
     let found = caller.agent(app, &address).await?;
     if run.is_some_and(|run| run != found.run.id) {
         return Err(Problem::new(
-            Kind::Shape,
+            Code::Shape,
             "$.agent_id: the agent is of another run",
             "leave `run_id` away where `agent_id` is a whole address",
         ));
@@ -244,7 +244,7 @@ async fn scope_of(
 }
 
 fn workflow_scope(name: &str, and_run: bool) -> Result<TokenScope, Problem> {
-    let shape = |detail: String| Problem::new(Kind::Shape, detail, "correct the field");
+    let shape = |detail: String| Problem::new(Code::Shape, detail, "correct the field");
     if and_run {
         let both = "$.workflow: a token is bound to a workflow, or to a run, and not to both";
         return Err(shape(both.to_owned()));
@@ -266,7 +266,7 @@ pub(crate) async fn revoke(
     let mut named = rows.iter().filter(|row| row.short_name() == id);
     let (Some(row), None) = (named.next(), named.next()) else {
         return Err(Problem::new(
-            Kind::NotFound,
+            Code::NotFound,
             "there is no such token",
             "`GET /v1/tokens` lists the tokens with their ids",
         ));
@@ -284,19 +284,19 @@ pub(crate) fn not_issued(error: &IssueError) -> Problem {
     match error {
         IssueError::Store(error) => of_store(error),
         IssueError::Unbound | IssueError::Bound => Problem::new(
-            Kind::Shape,
+            Code::Shape,
             format!("$.run_id: {error}"),
             "name `run_id`, `agent_id` or both with the role `agent`, and neither with another role",
         ),
         IssueError::NoWorkflow => Problem::new(
-            Kind::Shape,
+            Code::Shape,
             format!("$.workflow: {error}"),
             "name `workflow` with the role `worker`",
         ),
         IssueError::NoRandomness(_) | IssueError::SystemRole => {
             tracing::error!(%error, "no token was made");
             Problem::new(
-                Kind::Internal,
+                Code::Internal,
                 "no token could be made",
                 "`irq doctor` says what is wrong",
             )

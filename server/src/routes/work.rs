@@ -25,7 +25,7 @@ use crate::access::Caller;
 use crate::app::{App, no_run};
 use crate::feed::{Concern, News};
 use crate::parameters::wrong;
-use crate::problem::{Kind, Problem, of_work};
+use crate::problem::{Code, Problem, of_work};
 
 pub(crate) use settling::Settling;
 
@@ -76,7 +76,7 @@ fn workflow_of(caller: &Caller) -> Result<&WorkflowName, Problem> {
     let bound = caller.scope.as_ref().and_then(|scope| scope.workflow());
     bound.ok_or_else(|| {
         Problem::new(
-            Kind::Forbidden,
+            Code::Forbidden,
             "your token is bound to no workflow",
             "`irq token create --name NAME --role worker --workflow WORKFLOW` makes one that is",
         )
@@ -104,7 +104,7 @@ fn protocol_named<'a>(
         return Ok(protocol);
     }
     Err(Problem::new(
-        Kind::WorkflowNotFound,
+        Code::WorkflowNotFound,
         format!("your token reaches no workflow `{name}`"),
         format!("it is bound to the workflow `{}`", protocol.workflow),
     ))
@@ -116,7 +116,7 @@ fn labels_of(field: &str, labels: &[String]) -> Result<Labels, Problem> {
     let labels = labels.and_then(Labels::new);
     labels.map_err(|error| {
         Problem::new(
-            Kind::Shape,
+            Code::Shape,
             format!("{field}: {error}"),
             "short words of your own, such as gpu and region=eu, and at most 50 of them",
         )
@@ -142,7 +142,7 @@ fn node_id(pointer: &str, text: &str) -> Result<NodeId, Problem> {
         Err(error) => format!("{pointer}: {error}"),
     };
     Err(Problem::new(
-        Kind::Shape,
+        Code::Shape,
         reason,
         "the first agent of a run is `root`, others are below it: `root/refunds`",
     ))

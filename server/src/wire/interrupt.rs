@@ -1,6 +1,6 @@
 //! An interrupt as callers see it.
 
-use control::{QuestionContent, reason_of, target_of};
+use control::{QuestionContent, decider, reason_of, target_of};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
@@ -19,7 +19,6 @@ use super::names::{
 };
 use super::response_schema::ResponseSchema;
 use crate::address::AgentAddress;
-use crate::problem::decider;
 
 /// One of the answers that an interrupt offers.
 #[derive(Debug, Clone, Serialize, ToSchema)]

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::acting::RememberOrder;
 use crate::address::AgentAddress;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// The longest life of a rule, in seconds: 30 days.
 const LONGEST: u32 = 2_592_000;
@@ -73,7 +73,7 @@ impl RememberBody {
         ] {
             if !(1..=most).contains(&given) {
                 return Err(Problem::new(
-                    Kind::Shape,
+                    Code::Shape,
                     format!("$.{place}{name}: 1 to {most} are possible"),
                     "correct the field",
                 ));

@@ -6,6 +6,8 @@ use client::{Address, ClientError, ProblemDocument};
 
 use crate::authority;
 use crate::exit::{Exit, Failure};
+use crate::refused::exit_of;
+use crate::visible::visible_line;
 
 /// What makes a token.
 const MAKES_A_TOKEN: &str =
@@ -33,14 +35,8 @@ pub(super) fn of_authorities(file: Option<&Path>, error: ClientError) -> Failure
 
 /// What a server refused.
 pub(super) fn of_problem(problem: &ProblemDocument) -> Failure {
-    let exit = match problem.code.as_str() {
-        // What failed is the model behind the server.
-        "no-suggestion" => Exit::Failure,
-        // The key belongs to another request, as beside a store.
-        "idempotency-conflict" => Exit::Conflict,
-        _ => exit_of(problem.status),
-    };
-    let failure = Failure::new(exit, problem.to_string());
+    let exit = exit_of(&problem.code, problem.status);
+    let failure = Failure::new(exit, visible_line(&problem.to_string()));
     match problem.advice() {
         Some(advice) => failure.hint(advice),
         None => failure,
@@ -100,42 +96,4 @@ fn away(address: &Address, text: String) -> Failure {
     Failure::new(Exit::Unreachable, text).hint(format!(
         "`irq doctor --server {address}` says what is wrong; `irq serve` starts one here"
     ))
-}
-
-const fn exit_of(status: u16) -> Exit {
-    match status {
-        401 | 403 => Exit::NotAuthorised,
-        404 => Exit::NotFound,
-        409 | 410 | 412 => Exit::Conflict,
-        400..=428 | 430..=499 | 501 => Exit::Usage,
-        502..=504 => Exit::Unreachable,
-        _ => Exit::Failure,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::exit_of;
-    use crate::exit::Exit;
-
-    #[test]
-    fn each_status_has_its_exit_code() {
-        for (status, exit) in [
-            (401, Exit::NotAuthorised),
-            (403, Exit::NotAuthorised),
-            (404, Exit::NotFound),
-            (409, Exit::Conflict),
-            (410, Exit::Conflict),
-            (412, Exit::Conflict),
-            (421, Exit::Usage),
-            (422, Exit::Usage),
-            (428, Exit::Usage),
-            (429, Exit::Failure),
-            (500, Exit::Failure),
-            (501, Exit::Usage),
-            (503, Exit::Unreachable),
-        ] {
-            assert_eq!(exit_of(status), exit, "{status}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::io::{Read, Write as _};
 use std::path::Path;
 
-use control::DecisionParts;
+use control::{DecisionParts, direction};
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::rules::{Reach, Remember};
 use jiff::SignedDuration;
@@ -19,7 +19,6 @@ use crate::arguments::parse_verdict;
 use crate::backend::{Backend, NewDecision};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
-use crate::refused::direction;
 use crate::view::json_line;
 
 /// The most bytes of a batch.

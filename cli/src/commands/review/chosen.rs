@@ -2,13 +2,13 @@
 
 use std::io::Read;
 
-use control::{DecisionContent, DecisionParts, InvalidDecision};
+use control::{DecisionContent, DecisionParts, InvalidDecision, not_open};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
+use jiff::Timestamp;
 use routing_core::review::Answer;
 use serde_json::{Map, Value, json};
 
-use super::deciding::not_open;
 use crate::arguments::ReviewArguments;
 use crate::exit::{Exit, Failure};
 use crate::keyboard::DraftAnswer;
@@ -106,8 +106,8 @@ fn read_payload(given: &str) -> anyhow::Result<Value> {
 ///
 /// [`Exit::Usage`] if they do not fit the question, [`Exit::Conflict`] if nothing is asked any more.
 pub(super) fn of_parts(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Chosen, Failure> {
-    if interrupt.review.is_none() || interrupt.state.is_final() {
-        return Err(not_open(interrupt));
+    if let Some(refusal) = not_open(interrupt, Timestamp::now()) {
+        return Err(refusal.into());
     }
     Chosen::of(interrupt, parts).map_err(|error| by_invalid(interrupt, parts.verdict, &error))
 }
@@ -186,8 +186,8 @@ pub(in crate::commands) fn of_person(
 ///
 /// If there is no editor, or what was written does not fit.
 pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<Option<Chosen>> {
-    if interrupt.review.is_none() || interrupt.state.is_final() {
-        return Err(not_open(interrupt).into());
+    if let Some(refusal) = not_open(interrupt, Timestamp::now()) {
+        return Err(Failure::from(refusal).into());
     }
     let question = question::question(interrupt)?;
     let edited = alone

@@ -2,18 +2,20 @@
 
 use std::time::Duration;
 
+use control::{direction, not_open};
 use engine::run::given_up_because;
-use interrupts::life::{Interrupt, Refusal, State};
+use interrupts::Digest;
+use interrupts::life::Interrupt;
 use interrupts::rules::Remember;
 use interrupts::store::Run;
+use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::chosen::Chosen;
 use crate::advice::continuing;
 use crate::backend::{Backend, NewDecision, goes_on_there};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::plan::checked;
-use crate::refused::{by_life, direction};
 use crate::run_owner::has_process;
 use crate::state_words::state_words;
 
@@ -59,9 +61,10 @@ pub(super) async fn deciding(
     remember: Option<Remember>,
 ) -> anyhow::Result<NewDecision> {
     let version = if_version.unwrap_or(shown.version);
-    let Some(review) = shown.review.as_ref().filter(|_review| is_open(shown)) else {
-        return Err(not_open(shown).into());
-    };
+    if let Some(refusal) = not_open(shown, Timestamp::now()) {
+        return Err(Failure::from(refusal).into());
+    }
+    let review = shown.review.as_ref();
     let content = chosen.content.as_deref();
     let bound = checked(backend, shown, chosen.verdict, content).await?;
     let content = match bound {
@@ -71,44 +74,12 @@ pub(super) async fn deciding(
     Ok(NewDecision {
         interrupt: shown.id,
         version,
-        shown: review.shown,
+        shown: review.map_or(Digest::ZERO, |review| review.shown),
         verdict: chosen.verdict,
         target: chosen.target,
         content,
         remember,
     })
-}
-
-fn is_open(interrupt: &Interrupt) -> bool {
-    interrupt.state == State::AwaitingReview
-}
-
-/// Why an interrupt cannot be decided by a person now.
-pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
-    if interrupt.state.is_final() {
-        let refusal = Refusal::Ended {
-            state: interrupt.state,
-            event: "decide",
-            decision: interrupt.decision.clone().map(Box::new),
-        };
-        return by_life(interrupt.id, &refusal);
-    }
-    let waits_for = match interrupt.state {
-        State::Requested | State::Delivered => "its agent has not taken it up yet",
-        State::Acknowledged => "no person is needed so far",
-        State::DeadLettered => "it could not be delivered; `irq redrive` tries again",
-        State::AwaitingReview
-        | State::Resolved
-        | State::Rerouted
-        | State::Expired
-        | State::Cancelled => "it is not open",
-    };
-    let text = format!(
-        "{} is {}: {waits_for}",
-        interrupt.id,
-        state_words(interrupt.state)
-    );
-    Failure::new(Exit::Conflict, text).hint(format!("`irq history --interrupt {}`", interrupt.id))
 }
 
 /// Whether a process continues a run, now that something of it was decided.

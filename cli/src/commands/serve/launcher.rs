@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::RunOrder;
-use control::EndedRun;
+use control::refuse_ended;
 use engine::run::RunStatus;
 use interrupts::Labels;
 use interrupts::life::RunState;
@@ -35,7 +35,6 @@ use super::work::{ServedRun, is_taken_over};
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
-use crate::refused::by_ended;
 use crate::run_owner::{LocalRun, RunOwner, not_taken, refuse_said, refuse_unread};
 
 pub(super) use share::RunShare;
@@ -251,7 +250,7 @@ impl Launcher {
         word: Word,
         asked: Option<&ResumeRequest>,
     ) -> Result<(), Failure> {
-        EndedRun::refuse(run).map_err(by_ended)?;
+        refuse_ended(run)?;
         if executed_by_worker(&run.content)
             || self.0.share == RunShare::None
             || self.turn(run) == RunTurn::Never

@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::events::position_text;
 use crate::feed::Filter;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, RememberBody};
 use control::{CancelOrder, DecisionParts};
@@ -133,7 +133,7 @@ pub(super) async fn carry_out(
 }
 
 fn shape(detail: &str) -> Problem {
-    Problem::new(Kind::Shape, detail, "the frame was not carried out")
+    Problem::new(Code::Shape, detail, "the frame was not carried out")
 }
 
 fn payload_of<T: DeserializeOwned>(payload: Value) -> Result<T, Problem> {

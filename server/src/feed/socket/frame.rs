@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::body::parse;
 use crate::events::position_text;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// A frame that a client sends.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Outgoing {
             // What was rendered is JSON.
             Err(error) => Self::error(
                 None,
-                &Problem::new(Kind::Internal, error.to_string(), "report this"),
+                &Problem::new(Code::Internal, error.to_string(), "report this"),
             ),
         }
     }

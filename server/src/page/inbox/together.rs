@@ -22,7 +22,7 @@ use crate::page::matter;
 use crate::page::quoted::headline;
 use crate::page::visitor::Visitor;
 use crate::parameters::wrong;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::visible::visible;
 
 /// The most questions of one page: each is shown in full.
@@ -134,7 +134,7 @@ fn verdict(fields: &FormFields) -> Result<Verdict, Problem> {
 
 fn differs() -> Problem {
     Problem::new(
-        Kind::ShownDiffers,
+        Code::ShownDiffers,
         "what is asked is not what this form was shown with",
         "it is shown below as it is now: read it, and decide anew",
     )
@@ -178,7 +178,7 @@ fn digest(chosen: &[Interrupt]) -> Digest {
 fn again(caller: &Caller, chosen: &[Interrupt], problems: &[RefusedAt]) -> Response {
     let status = problems
         .first()
-        .map_or(StatusCode::CONFLICT, |(_, problem)| problem.kind().status());
+        .map_or(StatusCode::CONFLICT, |(_, problem)| problem.status());
     (status, whole_page(caller, chosen, problems)).into_response()
 }
 

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
+use control::not_open;
 use interrupts::life::{Family, Interrupt};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
@@ -15,7 +16,6 @@ use crate::page::layout::{banner, refused, state, time};
 use crate::page::quoted::{in_quotes, one_line};
 use crate::page::visitor::Visitor;
 use crate::parameters::{Parameters, Segment};
-use crate::problem::not_decided;
 use crate::visible::visible;
 use crate::wire::{kind_of, label};
 
@@ -53,7 +53,7 @@ pub(in crate::page) async fn status(
 /// The status, which follows the feed until the interrupt has ended: a reviewer who writes an answer sees at once that
 /// another has given one. Without scripts it shows the current state.
 pub(super) fn followed(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> Markup {
-    let is_open = not_decided(interrupt, now).is_none();
+    let is_open = not_open(interrupt, now).is_none();
     let part = part(interrupt, caller, now, is_open);
     if interrupt.state.is_final() {
         return part;
@@ -76,8 +76,8 @@ fn part(interrupt: &Interrupt, caller: &Caller, now: Timestamp, is_open: bool) -
     html! {
         (facts(interrupt, now))
         (askings(interrupt, now))
-        @if not_decided(interrupt, now).is_none() { (claimed(interrupt, caller, now)) }
-        @if may && not_decided(interrupt, now).is_none() { (claiming(interrupt, caller, now)) }
+        @if not_open(interrupt, now).is_none() { (claimed(interrupt, caller, now)) }
+        @if may && not_open(interrupt, now).is_none() { (claiming(interrupt, caller, now)) }
         @if let Some(holder) = interrupt.held_by {
             p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
         }
@@ -102,9 +102,9 @@ pub(in crate::page) fn after(rest: SignedDuration) -> String {
 fn changed(interrupt: &Interrupt, was_open: bool, now: Timestamp) -> Markup {
     let again = format!("/review/{}", interrupt.id);
     html! {
-        @match (was_open, not_decided(interrupt, now)) {
-            (true, Some(problem)) => {
-                (banner(&problem))
+        @match (was_open, not_open(interrupt, now)) {
+            (true, Some(refusal)) => {
+                (banner(&refusal.into()))
                 p data-testid="over" { a href=(again) { "See how it ended" } ". What you have filled in stays here until then; it cannot be sent any more." }
             }
             (false, None) => p.banner { "It waits for a person now: " a href=(again) { "read it again" } "." },

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use control::{ResumeOrder, StopOrder, not_sent};
 use interrupts::life::Scope;
 use interrupts::store::{Checkpoint, NewMessage, Run};
 use journal::Workflow;
@@ -17,11 +18,9 @@ use crate::body::FormFields;
 use crate::page::layout::{refused, time};
 use crate::page::visitor::Visitor;
 use crate::parameters::{Segment, wrong};
-use crate::problem::{Kind, Problem};
-use crate::routes::unsent;
+use crate::problem::{Code, Problem};
 use crate::visible::visible;
 use crate::wire::{AgentView, label};
-use control::{ResumeOrder, StopOrder};
 
 /// What a list says of an agent that can no longer be stopped.
 const ENDED: &str = "which has ended";
@@ -278,7 +277,7 @@ async fn stopped(
 fn ended(agent: &Found) -> Problem {
     let detail = format!("{} has ended: nothing was stopped", agent.address());
     let hint = "choose the agent that you mean, or the whole run";
-    Problem::new(Kind::RunFinished, detail, hint)
+    Problem::new(Code::RunFinished, detail, hint)
 }
 
 /// Goes on by the form.
@@ -333,7 +332,7 @@ async fn sent(
         key: message_key(caller, None)?,
     };
     let sent = app.store().send_message(message).await;
-    sent.map_err(|error| unsent(&error))?;
+    sent.map_err(not_sent)?;
     app.wake(&agent.run);
     Ok(agent.run.id)
 }

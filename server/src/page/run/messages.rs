@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use control::not_sent;
 use interrupts::store::{Pages, Run, StoredMessage};
 use maud::{Markup, html};
 use routing_core::RunId;
@@ -14,7 +15,6 @@ use crate::page::layout::time;
 use crate::page::visitor::Visitor;
 use crate::parameters::{Segments, wrong};
 use crate::problem::Problem;
-use crate::routes::unsent;
 use crate::visible::visible;
 
 /// How many messages are read at a time.
@@ -77,6 +77,6 @@ async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Resu
         .map_err(|_error| wrong("message", "a message is named by its number"))?;
     let by = caller.actor.clone();
     let withdrawn = app.store().withdraw_message(run.id, number, by).await;
-    withdrawn.map_err(|error| unsent(&error))?;
+    withdrawn.map_err(not_sent)?;
     Ok(run.id)
 }

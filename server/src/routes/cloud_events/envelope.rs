@@ -5,7 +5,7 @@ use interrupts::Digest;
 use percent_encoding::percent_decode;
 use serde_json::{Map, Value};
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 
 /// The longest id of an event.
 const LONGEST_ID: usize = 200;
@@ -38,7 +38,7 @@ impl Mode {
             "application/cloudevents+json" => Ok(Self::Structured),
             "application/json" if headers.contains_key("ce-specversion") => Ok(Self::Binary),
             _ => Err(Problem::new(
-                Kind::MediaType,
+                Code::MediaType,
                 "the body is not declared as a CloudEvent in JSON",
                 "send `Content-Type: application/cloudevents+json`, or `ce-` headers with `application/json`",
             )),
@@ -157,7 +157,7 @@ fn text(members: &Map<String, Value>, name: &str, longest: usize) -> Result<Stri
 
 fn wrong(name: &str, reason: &str) -> Problem {
     Problem::new(
-        Kind::Shape,
+        Code::Shape,
         format!("{name}: {reason}"),
         "the specification of CloudEvents 1.0 names the attributes",
     )

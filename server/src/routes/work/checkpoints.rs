@@ -13,7 +13,7 @@ use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::CheckpointStateView;
 
 /// A state that is to be kept.
@@ -64,7 +64,7 @@ pub(crate) async fn last(
     let last = last.map_err(|error| refused(&app, &error))?;
     let none = || {
         let detail = format!("{run} has no checkpoint");
-        Problem::new(Kind::NotFound, detail, "save one first")
+        Problem::new(Code::NotFound, detail, "save one first")
     };
     Ok(Json(last.ok_or_else(none)?.into()))
 }

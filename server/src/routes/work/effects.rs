@@ -12,7 +12,7 @@ use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segments};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::EffectView;
 
 /// What is about to be done.
@@ -60,7 +60,7 @@ pub(crate) async fn begin(
     let length = beginning.attempt.as_ref().map_or(1, String::len);
     if !(1..=LONGEST_ATTEMPT).contains(&length) {
         let detail = format!("$.attempt: 1 to {LONGEST_ATTEMPT} bytes are possible");
-        return Err(Problem::new(Kind::Shape, detail, "a UUID does"));
+        return Err(Problem::new(Code::Shape, detail, "a UUID does"));
     }
     let owned = owned(&app, &caller, &run, query.epoch).await?;
     let begun = owned.begin(&key, &beginning).await;

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::feed::Concern;
 use crate::parameters::{Parameters, Segment};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::{LeaseView, WorkView};
 
 /// The usual lease, in milliseconds.
@@ -90,7 +90,7 @@ fn lease_of(lease_ms: Option<u32>) -> Result<SignedDuration, Problem> {
     }
     let (least, most) = (LEASES.start(), LEASES.end());
     Err(Problem::new(
-        Kind::Shape,
+        Code::Shape,
         format!("$.lease_ms: {least} to {most} are possible"),
         "leave it away for 30 seconds",
     ))
@@ -98,11 +98,11 @@ fn lease_of(lease_ms: Option<u32>) -> Result<SignedDuration, Problem> {
 
 fn taking(protocol: &Protocol<'_>, key: &RequestKey, body: &LeaseBody) -> Result<Taking, Problem> {
     let shape = |error: interrupts::NameError| {
-        Problem::new(Kind::Shape, format!("$.worker: {error}"), "shorten it")
+        Problem::new(Code::Shape, format!("$.worker: {error}"), "shorten it")
     };
     if body.worker.trim().is_empty() {
         let empty = "$.worker: a name that says nothing names no worker";
-        return Err(Problem::new(Kind::Shape, empty, "name the worker"));
+        return Err(Problem::new(Code::Shape, empty, "name the worker"));
     }
     let lease = lease_of(body.lease_ms)?;
     let taking = protocol.taking(&body.worker, key.0.as_deref(), lease);
@@ -116,7 +116,7 @@ fn lease_response(protocol: &Protocol<'_>, owned: Owned<'_>) -> Result<Response,
     let run = owned.run.id.to_string();
     let work = owned.into_work().map_err(|error| {
         tracing::error!(%run, %error, "the run's order cannot be read");
-        Problem::new(Kind::Internal, error.to_string(), "report this")
+        Problem::new(Code::Internal, error.to_string(), "report this")
     })?;
     Ok(Json(WorkView::of(protocol, work)).into_response())
 }

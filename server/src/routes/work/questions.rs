@@ -104,7 +104,7 @@ impl QuestionBody {
             ),
             Some(_) => {
                 return Err(Problem::new(
-                    crate::problem::Kind::Shape,
+                    crate::problem::Code::Shape,
                     format!("$.deadline_ms: 1 to {LONGEST_PATIENCE} are possible"),
                     "leave it away for a question that waits for ever",
                 ));

@@ -14,7 +14,7 @@ use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment};
-use crate::problem::{Kind, Problem, of_launch};
+use crate::problem::{Code, Problem, of_launch};
 use crate::wire::{AgentsView, WorkView};
 
 /// The most agents that are reported at once.
@@ -109,7 +109,7 @@ pub(crate) async fn tell_agents(
 ) -> Result<Json<AgentsView>, Problem> {
     if body.agents.len() > MOST_AGENTS {
         let detail = format!("$.agents: {MOST_AGENTS} at once are possible");
-        return Err(Problem::new(Kind::Shape, detail, "tell them in parts"));
+        return Err(Problem::new(Code::Shape, detail, "tell them in parts"));
     }
     let mut agents = Vec::with_capacity(body.agents.len());
     for agent in body.agents {

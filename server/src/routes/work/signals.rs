@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::feed::Concern;
 use crate::parameters::{Parameters, Segment, Segments};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Code, Problem};
 use crate::wire::{ReadingView, SignalsView};
 
 /// The most messages that are marked as read at once.
@@ -91,12 +91,12 @@ pub(crate) async fn messages_read(
 ) -> Result<StatusCode, Problem> {
     if body.positions.len() > MOST_READ {
         let detail = format!("$.positions: {MOST_READ} at once are possible");
-        return Err(Problem::new(Kind::Shape, detail, "say it in parts"));
+        return Err(Problem::new(Code::Shape, detail, "say it in parts"));
     }
     if body.positions.iter().any(|it| *it > i64::MAX as u64) {
         let detail = "$.positions: no message has such a place";
         return Err(Problem::new(
-            Kind::Shape,
+            Code::Shape,
             detail,
             "give the places that you were told",
         ));
