@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use control::{RunProgress, StopOrder};
+use control::{NewDecision, RunProgress, StopOrder};
 use interrupts::IdempotencyKey;
 use interrupts::life::{Family, Interrupt, RunState};
 use interrupts::rules::StandingRule;
@@ -28,7 +28,6 @@ use crate::commands::is_launched;
 use crate::exit::Failure;
 use crate::request::{Addressee, AskRequest};
 
-pub(crate) use client::NewDecision;
 pub(crate) use local::{Local, me};
 pub(crate) use remote::{Remote, client_at};
 pub(crate) use whereabouts::{ServerLocation, Whereabouts};
@@ -158,13 +157,13 @@ pub(crate) trait Backend: Send + Sync {
 
     /// Decides. If several callers try, one wins, and the others learn who and what. Dropped, it was decided or not:
     /// look to see.
-    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure>;
+    async fn decide(&self, id: InterruptId, decision: NewDecision) -> Result<Interrupt, Failure>;
 
     /// Decides all of these in one transaction, or none; then returns why each refused one was refused. Dropped, all
     /// were decided or none: look to see.
     async fn decide_together(
         &self,
-        decisions: Vec<NewDecision>,
+        decisions: Vec<(InterruptId, NewDecision)>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure>;
 
     /// Claims a review, or gives it back.

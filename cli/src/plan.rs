@@ -9,8 +9,7 @@ use std::sync::Arc;
 use agents::plan_execute::{PlanChange, PlanEditing};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
-use control::no_plan;
-use interrupts::Digest;
+use control::{DecisionParts, NewDecision, no_plan};
 use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace};
@@ -20,10 +19,10 @@ use planning::{
 use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
 
-use crate::backend::{Backend, NewDecision};
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure, causes};
 use crate::model::{ModelChoice, Rehearsal};
-use crate::refused::by_store;
+use crate::refused::{by_invalid, by_store};
 use crate::run_owner::{gone_owner, own_name};
 use crate::workflows;
 
@@ -263,18 +262,12 @@ pub(crate) async fn apply(
             .hint(format!("`irq plan {}` shows what is proposed", run.id)));
     }
     let decision = NewDecision {
-        interrupt: escape.id,
-        version: escape.version,
-        shown: escape
-            .review
-            .as_ref()
-            .map_or(Digest::ZERO, |review| review.shown),
-        verdict: Verdict::ModifyPlan,
-        target: None,
-        content: Some(revision_of(&preview, None)?),
+        version: Some(escape.version),
+        shown: escape.review.as_ref().map(|review| review.shown),
+        parts: revision_of(&preview, None)?,
         remember: None,
     };
-    let decided = at.decide(decision).await?;
+    let decided = at.decide(escape.id, decision).await?;
     Ok((decided, preview))
 }
 
@@ -284,8 +277,8 @@ pub(crate) fn not_held(run: &Run) -> Failure {
     Failure::new(Exit::Conflict, text).hint(format!("`irq plan {}` shows the plan", run.id))
 }
 
-/// What a decision would do to the steps of a plan, and the content of the decision, bound to just that change. `None`
-/// if it does not concern steps.
+/// What a decision would do to the steps of a plan, and the decision, bound to just that change. `None` if it does not
+/// concern steps.
 ///
 /// # Errors
 ///
@@ -297,14 +290,13 @@ pub(crate) fn not_held(run: &Run) -> Failure {
 pub(crate) async fn checked(
     at: &dyn Backend,
     interrupt: &Interrupt,
-    verdict: Verdict,
-    content: Option<&str>,
-) -> Result<Option<(PlanPreview, String)>, Failure> {
-    let revision = content.and_then(|content| serde_json::from_str::<PlanRevision>(content).ok());
-    let Some(revision) = revision.filter(|it| verdict == Verdict::ModifyPlan && it.plan.is_some())
-    else {
+    parts: &DecisionParts,
+) -> Result<Option<(PlanPreview, DecisionParts)>, Failure> {
+    if !parts.revises_plan() {
         return Ok(None);
-    };
+    }
+    let revision = parts.revision();
+    let revision = revision.map_err(|error| by_invalid(interrupt, parts.verdict, &error))?;
     let Some(run) = at.run(interrupt.run).await?.filter(is_plan) else {
         let text = "the run carries out no plan, so no steps of it can be changed";
         return Err(Failure::new(Exit::Usage, text).hint("say it in words: --message TEXT"));
@@ -329,16 +321,24 @@ pub(crate) async fn checked(
     Ok(Some((preview, bound?)))
 }
 
-/// The content of the decision that applies a previewed change, and no other.
+/// The decision that applies a previewed change, and no other.
 ///
 /// # Errors
 ///
 /// If it cannot be written as JSON.
-pub(crate) fn revision_of(preview: &PlanPreview, input: Option<String>) -> Result<String, Failure> {
+pub(crate) fn revision_of(
+    preview: &PlanPreview,
+    input: Option<String>,
+) -> Result<DecisionParts, Failure> {
     let revision = PlanRevision {
         plan: Some(preview.plan.clone()),
         input,
         previewed: Some(preview.digest),
     };
-    serde_json::to_string(&revision).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
+    let payload = serde_json::to_value(&revision)
+        .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+    Ok(DecisionParts {
+        payload: Some(payload),
+        ..DecisionParts::new(Verdict::ModifyPlan)
+    })
 }

@@ -1,6 +1,6 @@
 //! What callers do to agents, their interrupts and their plans.
 
-use control::StopOrder;
+use control::{NewDecision, StopOrder};
 use interrupts::IdempotencyKey;
 use interrupts::catalogue::NamedEvent;
 use interrupts::store::CheckpointId;
@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
+use crate::decision::body;
 use crate::request::Ask;
-use crate::{Client, ClientError, NewDecision, ProblemDocument};
+use crate::{Client, ClientError, ProblemDocument};
 
 /// For how many seconds a claim lasts.
 const CLAIM_SECONDS: u32 = 300;
@@ -71,11 +72,15 @@ impl Client {
     /// # Cancel safety
     ///
     /// Dropped, it was decided or not: read the interrupt to see.
-    pub async fn decide(&self, decision: &NewDecision) -> Result<(), ClientError> {
-        let id = decision.interrupt.to_string();
+    pub async fn decide(
+        &self,
+        interrupt: InterruptId,
+        decision: &NewDecision,
+    ) -> Result<(), ClientError> {
+        let id = interrupt.to_string();
         let parts = ["v1", "interrupts", &id, "decisions"];
         let ask = Ask::to_change(Method::POST, &parts)
-            .with(decision.body()?)
+            .with(body(decision))
             .of_version(decision.version)
             .once();
         self.done(ask).await
@@ -93,12 +98,12 @@ impl Client {
     /// Dropped, all were decided or none: read one of them to see.
     pub async fn decide_together(
         &self,
-        decisions: &[NewDecision],
+        decisions: &[(InterruptId, NewDecision)],
     ) -> Result<Option<Vec<(String, ProblemDocument)>>, ClientError> {
         let mut items = Vec::with_capacity(decisions.len());
-        for decision in decisions {
-            let mut item = decision.body()?;
-            item["interrupt_id"] = json!(decision.interrupt);
+        for (interrupt, decision) in decisions {
+            let mut item = body(decision);
+            item["interrupt_id"] = json!(interrupt);
             item["version"] = json!(decision.version);
             items.push(item);
         }

@@ -49,7 +49,6 @@ mod tokens;
 pub use acting::{RequestedInterrupt, SentMessage};
 pub use address::Address;
 pub use client::{Client, ClientSettings, WhoAmI};
-pub use decision::NewDecision;
 pub use error::ClientError;
 pub use feed::{Feed, FeedEvent, FeedItem};
 pub use problem::ProblemDocument;

@@ -45,8 +45,8 @@ impl<'a> Ask<'a> {
     }
 
     /// Only if the interrupt still has the version that was seen.
-    pub(crate) const fn of_version(mut self, version: u64) -> Self {
-        self.version = Some(version);
+    pub(crate) fn of_version(mut self, version: impl Into<Option<u64>>) -> Self {
+        self.version = version.into();
         self
     }
 

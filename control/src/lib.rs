@@ -4,10 +4,15 @@
 //! REST, the socket, the page, and the program beside the store all share these rules of what can be asked.
 
 mod checkpoint;
+mod deciding;
 mod decision;
 mod event;
 mod progress;
 mod question;
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the rest of these errors, which may become more, is told in the same way"
+)]
 mod refusal;
 mod request;
 mod resume;
@@ -16,6 +21,7 @@ mod suggested;
 mod unseen;
 
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
+pub use deciding::{NewDecision, RememberOrder, preview};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
 pub use event::{event_admission, event_key};
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
@@ -24,9 +30,9 @@ pub use question::{
     target_of,
 };
 pub use refusal::{
-    Code, NotDone, Refusal, decider, direction, no_interrupt, no_plan, no_rule, not_admitted,
-    not_asked, not_changed, not_open, not_read, not_sent, plan_not_changed, refuse_ended,
-    rule_not_made, verdict_refused,
+    Code, NotDone, Refusal, decider, direction, misfit, no_interrupt, no_plan, no_rule,
+    not_admitted, not_asked, not_changed, not_decided, not_open, not_read, not_sent,
+    plan_not_changed, refuse_ended, rule_not_made, verdict_refused,
 };
 pub use request::{InvalidRequest, StopRequester, Target, Terms};
 pub use resume::ResumeOrder;

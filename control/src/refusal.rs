@@ -1,6 +1,7 @@
 //! Refusals: why something was not done, in the words and with the advice that callers get over every way in.
 
 mod code;
+mod decision;
 mod interrupt;
 mod message;
 mod plan;
@@ -13,6 +14,9 @@ use interrupts::store::{Run, StoreError};
 use serde_json::{Map, Value};
 
 pub use code::Code;
+pub(crate) use decision::version_needed;
+pub use decision::{misfit, not_decided};
+pub(crate) use interrupt::version_changed;
 pub use interrupt::{decider, direction, no_interrupt, not_changed, not_open, verdict_refused};
 pub use message::{not_read, not_sent};
 pub use plan::{no_plan, plan_not_changed};

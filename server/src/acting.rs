@@ -10,11 +10,11 @@ mod rule;
 mod stop;
 
 pub(crate) use decide::{DecideOutcome, DecisionOrder, RefusedAt, decide, decide_all};
-pub(crate) use plan::{plan_of, preview};
+pub(crate) use plan::plan_of;
 pub(crate) use plan_change::{PlanChangeOrder, change_plan, reading_of};
 pub(crate) use publish::publish;
 pub(crate) use resume::{KeyedResume, resume};
-pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};
+pub(crate) use rule::{make_rule, revoke_rule, rule_named};
 pub(crate) use stop::{StopResult, affected, stop};
 
 use control::no_interrupt;

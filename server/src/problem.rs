@@ -1,6 +1,5 @@
 //! Problem documents: every refusal says what is wrong, by a code, and what to do next.
 
-mod invalid;
 mod planned;
 mod refused;
 mod worked;
@@ -15,7 +14,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use control::Code;
-pub(crate) use invalid::{misfit, of_invalid};
 pub(crate) use planned::{absent_plan, of_plan_order, of_plan_read, other_workflow};
 pub(crate) use refused::{in_time, of_launch, of_store, of_verify};
 pub(crate) use worked::{of_registration, of_work};

@@ -5,12 +5,11 @@ use std::time::Duration;
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
 use control::{
-    DecisionParts, InvalidDecision, RunProgress, StopOrder, Terms, check_decider, not_admitted,
-    not_changed, not_sent, plan_not_changed, rule_not_made,
+    NewDecision, RunProgress, StopOrder, Terms, not_admitted, not_changed, not_sent,
+    plan_not_changed, rule_not_made,
 };
 use interrupts::life::{
-    Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
-    WithdrawCause,
+    Actor, Interrupt, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM, WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
@@ -18,21 +17,20 @@ use interrupts::store::{
     NodeRow, Page, Run, StandingRules, Store, StoreError, StoredMessage, TogetherError,
     VerifyError,
 };
-use interrupts::{Digest, IdempotencyKey, RouteName};
+use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, PlanReading, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
 use store::Opening;
 
-use super::{Backend, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
+use super::{Backend, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::asker::end_of_gone;
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::policy;
-use crate::question;
-use crate::refused::{by_invalid, no_interrupt};
+use crate::refused::no_interrupt;
 use crate::request::{self, Addressee, AskRequest};
 use crate::run_owner::has_process;
 use crate::storage::Storage;
@@ -120,31 +118,19 @@ impl Local {
         Ok(interrupt)
     }
 
-    /// Why a decision is refused before the store is asked, by the same rules as at a server. The store itself refuses a
-    /// decision about another version, and one about an interrupt that is not open.
-    async fn refusal(
+    /// What the store is asked for a decision.
+    async fn deciding(
         &self,
+        id: InterruptId,
         decision: &NewDecision,
         by: &Actor,
-    ) -> Result<Option<Failure>, Failure> {
-        let found = self.interrupt(decision.interrupt).await?;
-        let is_shown =
-            |it: &Interrupt| it.state == State::AwaitingReview && it.version == decision.version;
-        let Some(interrupt) = found.filter(is_shown) else {
-            return Ok(None);
-        };
-        if let Err(error) = check_decider(&interrupt, by) {
-            return Ok(Some(by_invalid(&interrupt, decision.verdict, &error)));
-        }
-        let parts = decision_parts(decision)?;
-        let refused = question::content(&interrupt, &parts).err();
-        Ok(refused.map(|error| {
-            if matches!(error, InvalidDecision::NotAllowed { .. }) {
-                return by_invalid(&interrupt, decision.verdict, &error);
-            }
-            // Commands have checked the rest by now. Their hints name options, which screens do not have.
-            Failure::new(Exit::Usage, error.to_string())
-        }))
+    ) -> Result<Deciding, Failure> {
+        let interrupt = self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
+        let catalogue = workflows::of_interrupt(&interrupt);
+        let about = (&interrupt, catalogue.as_deref());
+        let made = (by, DecisionId::generate());
+        let deciding = decision.deciding(self.store(), about, made, Timestamp::now());
+        Ok(deciding.await?)
     }
 
     async fn notify(&self, run: RunId) -> Result<(), Failure> {
@@ -172,18 +158,6 @@ fn requested(admitted: Admitted) -> Requested {
         already: matches!(admitted, Admitted::Known(_)),
         interrupt: admitted.into_interrupt(),
     }
-}
-
-/// A decision in its parts: its content has the whole answer.
-fn decision_parts(decision: &NewDecision) -> Result<DecisionParts, Failure> {
-    let content = decision.content.as_deref();
-    let payload = content.map(serde_json::from_str).transpose();
-    let payload = payload.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
-    Ok(DecisionParts {
-        payload,
-        reroute_to: decision.target.as_ref().map(RouteName::to_string),
-        ..DecisionParts::new(decision.verdict)
-    })
 }
 
 #[async_trait(?Send)]
@@ -316,9 +290,8 @@ impl Backend for Local {
         Ok(revoked.map_err(rule_not_made)?)
     }
 
-    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
-        let id = decision.interrupt;
-        match self.decide_together(vec![decision]).await? {
+    async fn decide(&self, id: InterruptId, decision: NewDecision) -> Result<Interrupt, Failure> {
+        match self.decide_together(vec![(id, decision)]).await? {
             Ok(decided) => decided.into_iter().next().ok_or_else(|| no_interrupt(id)),
             Err(refused) => match refused.into_iter().next() {
                 Some((_place, failure)) => Err(failure),
@@ -329,35 +302,22 @@ impl Backend for Local {
 
     async fn decide_together(
         &self,
-        decisions: Vec<NewDecision>,
+        decisions: Vec<(InterruptId, NewDecision)>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
         // Who asked may have gone while a person thought.
         end_of_gone(&self.storage).await?;
         let by = me()?;
-        let mut refused = Vec::new();
-        for (place, decision) in decisions.iter().enumerate() {
-            let refusal = self.refusal(decision, &by).await?;
-            refused.extend(refusal.map(|failure| (place, failure)));
+        let (mut deciding, mut refused) = (Vec::new(), Vec::new());
+        for (place, (id, decision)) in decisions.iter().enumerate() {
+            match self.deciding(*id, decision, &by).await {
+                Ok(one) => deciding.push(one),
+                Err(failure) => refused.push((place, failure)),
+            }
         }
         if !refused.is_empty() {
             return Ok(Err(refused));
         }
-        let deciding = decisions.into_iter().map(|decision| Deciding {
-            interrupt: decision.interrupt,
-            judge: Judge::Person {
-                actor: by.clone(),
-                version: decision.version,
-                shown: decision.shown,
-            },
-            choosing: Choosing {
-                id: DecisionId::generate(),
-                verdict: decision.verdict,
-                target: decision.target,
-                content: decision.content,
-            },
-            remember: decision.remember,
-        });
-        let decided = match self.store().decide_together(deciding.collect()).await {
+        let decided = match self.store().decide_together(deciding).await {
             Ok(decided) => decided,
             Err(TogetherError::Refused(refused)) => {
                 let refused = refused.into_iter();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{CatalogueOf, Client, ClientSettings, RequestedInterrupt};
-use control::{RunProgress, StopOrder, no_plan, no_rule};
+use control::{NewDecision, RunProgress, StopOrder, no_plan, no_rule};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
@@ -17,9 +17,7 @@ use interrupts::{Digest, IdempotencyKey};
 use planning::{PlanChangeRequest, PlanReading, StoredPlan};
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 
-use super::{
-    Backend, NewDecision, NewText, RefusedDecisions, Requested, SentText, ServerLocation, Verified,
-};
+use super::{Backend, NewText, RefusedDecisions, Requested, SentText, ServerLocation, Verified};
 use crate::authority;
 use crate::exit::{Exit, Failure};
 use crate::plan;
@@ -233,20 +231,20 @@ impl Backend for Remote {
         Ok(self.client.rule(id).await?.ok_or_else(gone)?)
     }
 
-    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
-        self.client.decide(&decision).await?;
-        self.now(decision.interrupt).await
+    async fn decide(&self, id: InterruptId, decision: NewDecision) -> Result<Interrupt, Failure> {
+        self.client.decide(id, &decision).await?;
+        self.now(id).await
     }
 
     async fn decide_together(
         &self,
-        decisions: Vec<NewDecision>,
+        decisions: Vec<(InterruptId, NewDecision)>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
         if let Some(refused) = self.client.decide_together(&decisions).await? {
             let place = |id: &str| {
                 decisions
                     .iter()
-                    .position(|decision| decision.interrupt.to_string() == id)
+                    .position(|(interrupt, _)| interrupt.to_string() == id)
             };
             let told = refused
                 .into_iter()
@@ -254,8 +252,8 @@ impl Backend for Remote {
             return Ok(Err(told.collect()));
         }
         let mut decided = Vec::with_capacity(decisions.len());
-        for decision in decisions {
-            decided.push(self.now(decision.interrupt).await?);
+        for (interrupt, _decision) in decisions {
+            decided.push(self.now(interrupt).await?);
         }
         Ok(Ok(decided))
     }

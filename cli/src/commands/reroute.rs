@@ -1,15 +1,15 @@
 //! `irq reroute`: sends an agent's answer elsewhere, or decides an open interrupt that way.
 
+use control::DecisionParts;
 use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::store::{NodeRow, Run};
 use jiff::Timestamp;
-use routing_core::review::Answer;
 use serde_json::{Value, json};
 
 use super::interrupt::refuse_ended_agent;
 use super::print;
-use super::review::{Chosen, decide};
+use super::review::decide;
 use crate::address::{Address, find, full};
 use crate::arguments::{RerouteArguments, StoreArguments};
 use crate::backend::{self, Backend, Requested};
@@ -54,14 +54,9 @@ async fn send(
 ) -> anyhow::Result<()> {
     let target = &arguments.to;
     check_target(target, &interrupt.routes)?;
-    let answer = Answer {
+    let chosen = DecisionParts {
         reroute_to: Some(target.to_string()),
-        ..Answer::default()
-    };
-    let chosen = Chosen {
-        verdict: Verdict::Reroute,
-        target: Some(target.clone()),
-        content: Some(serde_json::to_string(&answer)?),
+        ..DecisionParts::new(Verdict::Reroute)
     };
     let decided = decide(backend, interrupt, chosen, arguments.if_version, None).await?;
     let text = if arguments.json {

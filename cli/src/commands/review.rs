@@ -9,11 +9,11 @@ mod rendering;
 
 use std::io::{self, IsTerminal};
 
+use control::{DecisionParts, RememberOrder};
 use interrupts::life::{Interrupt, State};
-use interrupts::rules::Remember;
 use interrupts::store::Filter;
 use journal::Suggestion;
-use routing_core::{InterruptType, RuleId};
+use routing_core::InterruptType;
 use serde_json::Value;
 
 use super::print;
@@ -29,7 +29,7 @@ use crate::reviewer::{Alone, StandardInput};
 use crate::storage::complete;
 use crate::view::{self, json_line};
 
-pub(super) use chosen::{Chosen, of_person};
+pub(super) use chosen::of_person;
 pub(super) use deciding::{Aftermath, decide, decided_text};
 
 /// Lists, shows or decides.
@@ -113,11 +113,10 @@ async fn suggestion_for(
 }
 
 /// That the decision also applies when the same question is asked again, if the command line says so.
-fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
-    arguments.remember.map(|reach| Remember {
-        id: RuleId::generate(),
+fn remembered(arguments: &ReviewArguments) -> Option<RememberOrder> {
+    arguments.remember.map(|reach| RememberOrder {
         reach: reach.reach(),
-        lifetime: arguments.remember_for,
+        seconds: u32::try_from(arguments.remember_for.as_secs()).unwrap_or(u32::MAX),
         most_uses: arguments.remember_uses,
     })
 }
@@ -277,12 +276,11 @@ async fn converse(
 async fn show_change(
     backend: &dyn Backend,
     interrupt: &Interrupt,
-    chosen: &Chosen,
+    chosen: &DecisionParts,
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<()> {
-    let content = chosen.content.as_deref();
-    let checked = checked(backend, interrupt, chosen.verdict, content).await?;
+    let checked = checked(backend, interrupt, chosen).await?;
     if let Some((preview, _bound)) = checked
         && !arguments.json
     {

@@ -1,17 +1,17 @@
 //! Carries out what the keys ask for, through the backend.
 
+use control::{DecisionParts, NewDecision, StopOrder};
 use interrupts::life::{Interrupt, Scope, State, Verdict};
 use interrupts::store::Run;
 use interrupts::{Digest, RouteName};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
-use serde_json::json;
 
 use super::action::{Action, Done};
 use super::continuation::{RunContinuation, Way};
 use crate::advice::advised;
 use crate::asking;
-use crate::backend::{Backend, NewDecision, goes_on_there};
+use crate::backend::{Backend, goes_on_there};
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::no_interrupt;
@@ -20,7 +20,6 @@ use crate::run_owner::has_process;
 use crate::state_words::state_words;
 use crate::time::Grace;
 use crate::withdrawal;
-use control::StopOrder;
 
 /// The message when this process continues what was decided.
 const GOES_ON: &str = "Decided; it goes on.";
@@ -229,7 +228,7 @@ async fn let_go_on(
     loop {
         let decision = lets_go_on(at, id, input.as_deref()).await?;
         let (shown, version) = (decision.shown, decision.version);
-        let refused = match at.decide(decision).await {
+        let refused = match at.decide(id, decision).await {
             Ok(decided) => return Ok(decided.run),
             Err(refused) => refused,
         };
@@ -255,16 +254,16 @@ async fn lets_go_on(
         ));
     };
     Ok(NewDecision {
-        interrupt: id,
-        version: interrupt.version,
-        shown: review.shown,
-        verdict: if input.is_some() {
-            Verdict::Respond
-        } else {
-            Verdict::Resume
+        version: Some(interrupt.version),
+        shown: Some(review.shown),
+        parts: DecisionParts {
+            message: input.map(str::to_owned),
+            ..DecisionParts::new(if input.is_some() {
+                Verdict::Respond
+            } else {
+                Verdict::Resume
+            })
         },
-        target: None,
-        content: input.map(|input| json!({ "input": input }).to_string()),
         remember: None,
     })
 }
@@ -326,18 +325,19 @@ async fn decide(at: &dyn Backend, action: Action) -> Result<Done, Failure> {
     else {
         return Ok(Done::Told(String::new()));
     };
-    let content = serde_json::to_string(&answer)
+    let answer = serde_json::to_value(&answer)
         .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
     let decision = NewDecision {
-        interrupt,
-        version,
-        shown,
-        verdict,
-        target,
-        content: Some(content),
+        version: Some(version),
+        shown: Some(shown),
+        parts: DecisionParts {
+            payload: Some(answer),
+            reroute_to: target.map(|target| target.to_string()),
+            ..DecisionParts::new(verdict)
+        },
         remember: None,
     };
-    let decided = at.decide(decision).await?;
+    let decided = at.decide(interrupt, decision).await?;
     told_to_go_on(at, &decided).await
 }
 

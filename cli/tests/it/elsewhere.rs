@@ -127,7 +127,7 @@ fn what_an_interrupt_refuses_is_told_alike_beside_its_store_and_through_a_server
         ),
         (
             &["review", &asked, "--remember", "run"],
-            &approve,
+            &["--decision", "ignore"],
             2,
             "cannot be remembered",
         ),

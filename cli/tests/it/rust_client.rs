@@ -1,7 +1,7 @@
 //! The public client in Rust against a real server: what a program on another machine does.
 
-use client::{Address, Client, ClientError, ClientSettings, Feed, FeedItem, NewDecision, Token};
-use control::StopOrder;
+use client::{Address, Client, ClientError, ClientSettings, Feed, FeedItem, Token};
+use control::{DecisionParts, NewDecision, StopOrder};
 use interrupts::life::{Decider, Interrupt, RunState, Scope, State, Verdict};
 use interrupts::store::{Filter, Page, Pages};
 use routing_core::{InterruptId, InterruptType, RunId, StopMode};
@@ -52,27 +52,26 @@ async fn decides(client: &Client, question: &Interrupt) {
     };
     assert_eq!(found.id, question.id);
     let decision = NewDecision {
-        interrupt: found.id,
-        version: found.version + 1,
-        shown: found.review.as_ref().unwrap().shown,
-        verdict: Verdict::Respond,
-        target: None,
-        content: Some(r#"{"text": "Go on."}"#.to_owned()),
+        version: Some(found.version + 1),
+        shown: found.review.as_ref().map(|review| review.shown),
+        parts: DecisionParts {
+            message: Some("Go on.".to_owned()),
+            ..DecisionParts::new(Verdict::Respond)
+        },
         remember: None,
     };
-    let refused = client.decide(&decision).await.unwrap_err();
+    let refused = client.decide(found.id, &decision).await.unwrap_err();
     let problem = refused.problem().expect("a refusal");
     assert_eq!(
         (problem.status, problem.code.as_str()),
         (412, "stale-version")
     );
     assert!(problem.advice().is_some());
-    let version = found.version;
     let decision = NewDecision {
-        version,
+        version: Some(found.version),
         ..decision
     };
-    client.decide(&decision).await.unwrap();
+    client.decide(found.id, &decision).await.unwrap();
     let decided = client.interrupt(found.id).await.unwrap().unwrap();
     assert_eq!(decided.state, State::Resolved);
     let by = decided.decision.unwrap().by;

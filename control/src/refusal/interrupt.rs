@@ -63,7 +63,8 @@ fn ended(
         return Refusal::new(Code::Expired, text, hint);
     }
     let Some(decision) = decision else {
-        return Refusal::new(Code::AlreadyResolved, NOBODY_ASKS, hint);
+        let text = format!("it is {state}: {NOBODY_ASKS}");
+        return Refusal::new(Code::AlreadyResolved, text, hint);
     };
     let (who, verdict) = (decider(&decision.by), decision.verdict.name());
     let ago = now.duration_since(decision.at).as_secs().max(0);
@@ -165,6 +166,13 @@ pub(super) fn of_life(interrupt: Option<InterruptId>, refusal: &Of, now: Timesta
     }
 }
 
+/// A decision is about another version than the present one.
+pub(crate) fn version_changed(interrupt: &Interrupt, given: u64) -> Refusal {
+    let current = interrupt.version;
+    let stale = Of::StaleVersion { given, current };
+    of_life(Some(interrupt.id), &stale, Timestamp::UNIX_EPOCH)
+}
+
 /// A verdict that an interrupt does not take.
 pub fn verdict_refused(verdict: Verdict, allowed: &[Verdict]) -> Refusal {
     let text = format!("it does not take `{}`", verdict.name());
@@ -239,7 +247,7 @@ mod tests {
             (Of::Held { by }, Code::Held),
             (
                 Of::Role {
-                    role: Role::Viewer,
+                    role: Role::Requester,
                     event: "decide",
                 },
                 Code::Forbidden,

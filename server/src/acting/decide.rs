@@ -1,33 +1,24 @@
 //! Deciding an interrupt.
 
-use control::{DecisionContent, DecisionParts, check_decider, not_changed, not_open};
-use interrupts::Digest;
-use interrupts::life::{Choosing, Interrupt, Judge};
+use control::{NewDecision, RememberOrder, not_changed, not_open};
+use interrupts::life::{Choosing, Interrupt};
 use interrupts::store::{ChangeError, Deciding, TogetherError};
 use routing_core::{DecisionId, InterruptId, RuleId};
 
 use super::keyed;
-use super::plan::check_plan;
-use super::rule::RememberOrder;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::clearing::end_of_gone;
 use crate::metrics::Way;
-use crate::problem::{Code, Problem, of_invalid};
+use crate::problem::{Code, Problem};
 
 /// A decision that a caller wants to make.
 #[derive(Debug, Clone)]
 pub(crate) struct DecisionOrder {
-    /// The version that was shown.
-    pub(crate) version: Option<u64>,
-    /// The digest of what was shown, if the caller names it.
-    pub(crate) shown: Option<Digest>,
+    /// The decision, as the caller wrote it.
+    pub(crate) decision: NewDecision,
     /// The key by which a repeated request is the same decision.
     pub(crate) key: Option<String>,
-    /// The decision, as the caller wrote it.
-    pub(crate) parts: DecisionParts,
-    /// That it applies to the same question when it is asked again.
-    pub(crate) remember: Option<RememberOrder>,
     /// How it came here.
     pub(crate) way: Way,
 }
@@ -159,31 +150,12 @@ async fn prepare(
     if let Some(before) = made_before(app, interrupt, id, order).await? {
         return Ok(Prepared::Before(Box::new(before)));
     }
-    if let Some(refusal) = not_open(&still_asked(app, interrupt).await?, app.now()) {
-        return Err(refusal.into());
-    }
-    check_decider(interrupt, &caller.actor).map_err(|error| of_invalid(&error))?;
-    let version = order.version.ok_or_else(|| version_needed(interrupt))?;
-    check_plan(app, interrupt, &order.parts).await?;
-    let choosing = choosing(app, interrupt, id, order).await?;
-    let shown = order
-        .shown
-        .or(interrupt.review.as_ref().map(|review| review.shown))
-        .unwrap_or(Digest::ZERO);
-    let remember = order
-        .remember
-        .as_ref()
-        .map(|remember| remember.with(RuleId::from_uuid(id.uuid())));
-    Ok(Prepared::Deciding(Box::new(Deciding {
-        interrupt: interrupt.id,
-        judge: Judge::Person {
-            actor: caller.actor.clone(),
-            version,
-            shown,
-        },
-        choosing,
-        remember,
-    })))
+    let interrupt = still_asked(app, interrupt).await?;
+    let catalogue = app.catalogue_of(&interrupt).await?;
+    let decision = &order.decision;
+    let about = (&interrupt, catalogue.as_deref());
+    let deciding = decision.deciding(app.store(), about, (&caller.actor, id), app.now());
+    Ok(Prepared::Deciding(Box::new(deciding.await?)))
 }
 
 /// The interrupt as it is now: withdrawn if the program that asked has gone.
@@ -199,7 +171,7 @@ async fn still_asked(app: &App, interrupt: &Interrupt) -> Result<Interrupt, Prob
 
 /// What follows a decision that was made: it is counted, and the run goes on.
 fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
-    app.metrics.decided(order.parts.verdict, order.way);
+    app.metrics.decided(order.decision.parts.verdict, order.way);
     app.metrics.waited(decided);
     app.wake_run(decided.run);
 }
@@ -231,7 +203,7 @@ pub(super) async fn made_before(
         .is_ok_and(|choosing| {
             choosing.verdict == decision.verdict && choosing.content == decision.content
         });
-    if same && is_remembered_so(app, id, order.remember.as_ref()).await? {
+    if same && is_remembered_so(app, id, order.decision.remember).await? {
         return Ok(Some(DecideOutcome::Before(interrupt.clone())));
     }
     Err(Problem::new(
@@ -246,7 +218,7 @@ pub(super) async fn made_before(
 async fn is_remembered_so(
     app: &App,
     id: DecisionId,
-    order: Option<&RememberOrder>,
+    order: Option<RememberOrder>,
 ) -> Result<bool, Problem> {
     let rule = app.store().rule(RuleId::from_uuid(id.uuid())).await?;
     Ok(match (order, rule) {
@@ -269,18 +241,6 @@ async fn lost(app: &App, interrupt: InterruptId, error: ChangeError) -> Problem 
     }
 }
 
-fn version_needed(interrupt: &Interrupt) -> Problem {
-    Problem::new(
-        Code::PreconditionRequired,
-        "the decision does not say which version of the interrupt it is about",
-        format!(
-            "read the interrupt, then send its ETag: `If-Match: \"{}\"` at this moment; `*` is enough for `reject` alone",
-            interrupt.version
-        ),
-    )
-    .with("current_version", interrupt.version)
-}
-
 pub(super) async fn choosing(
     app: &App,
     interrupt: &Interrupt,
@@ -288,14 +248,9 @@ pub(super) async fn choosing(
     order: &DecisionOrder,
 ) -> Result<Choosing, Problem> {
     let catalogue = app.catalogue_of(interrupt).await?;
-    let fits = order.parts.content(interrupt, catalogue.as_deref());
-    let DecisionContent { content, target } = fits.map_err(|error| of_invalid(&error))?;
-    Ok(Choosing {
-        id,
-        verdict: order.parts.verdict,
-        target,
-        content: Some(content),
-    })
+    Ok(order
+        .decision
+        .choosing(interrupt, catalogue.as_deref(), id)?)
 }
 
 /// The id of a decision: derived from the caller's key, so that a repeated request has the same.

@@ -1,6 +1,6 @@
 //! Continuing a run that has stopped or waits.
 
-use control::{DecisionParts, ResumeOrder, not_asked, refuse_ended};
+use control::{DecisionParts, NewDecision, ResumeOrder, not_asked, refuse_ended};
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Pages, Run};
 use journal::ResumeRequest;
@@ -264,14 +264,16 @@ fn lifting(pause: &Interrupt, how: &KeyedResume, said: Option<&String>) -> Decis
         None => Verdict::Resume,
     };
     DecisionOrder {
-        version: Some(pause.version),
-        shown: None,
-        key: how.key.clone(),
-        parts: DecisionParts {
-            message: said.cloned(),
-            ..DecisionParts::new(verdict)
+        decision: NewDecision {
+            version: Some(pause.version),
+            shown: None,
+            parts: DecisionParts {
+                message: said.cloned(),
+                ..DecisionParts::new(verdict)
+            },
+            remember: None,
         },
-        remember: None,
+        key: how.key.clone(),
         way: Way::Resume,
     }
 }

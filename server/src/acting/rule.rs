@@ -1,11 +1,10 @@
 //! Making and revoking standing rules.
 
-use control::{no_rule, rule_not_made};
+use control::{RememberOrder, no_rule, rule_not_made};
 use interrupts::Digest;
 use interrupts::life::Interrupt;
-use interrupts::rules::{Reach, Remember, RuleScope, StandingRule};
+use interrupts::rules::StandingRule;
 use interrupts::store::NewRule;
-use jiff::SignedDuration;
 use routing_core::{DecisionId, RuleId};
 
 use super::decide::{DecisionOrder, choosing};
@@ -13,42 +12,6 @@ use super::keyed;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::problem::Problem;
-
-/// That a decision applies to the same question when it is asked again.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RememberOrder {
-    /// How far.
-    pub(crate) reach: Reach,
-    /// How long, in seconds.
-    pub(crate) seconds: u32,
-    /// How often.
-    pub(crate) most_uses: u32,
-}
-
-impl RememberOrder {
-    /// As the store wants it.
-    pub(super) fn with(self, id: RuleId) -> Remember {
-        Remember {
-            id,
-            reach: self.reach,
-            lifetime: SignedDuration::from_secs(self.seconds.into()),
-            most_uses: self.most_uses,
-        }
-    }
-
-    /// Whether a rule was made by such an order.
-    pub(super) fn made(self, rule: &StandingRule) -> bool {
-        let reach = match rule.scope {
-            RuleScope::Agent { .. } => Reach::Agent,
-            RuleScope::Run { .. } => Reach::Run,
-            RuleScope::Everywhere => Reach::Everywhere,
-        };
-        let lifetime = rule.expires_at.duration_since(rule.created_at);
-        reach == self.reach
-            && lifetime == SignedDuration::from_secs(self.seconds.into())
-            && rule.most_uses == self.most_uses
-    }
-}
 
 /// Makes a rule from an interrupt that the caller was shown, whether it is decided or not. With the same key, a
 /// repeated request makes the same rule.

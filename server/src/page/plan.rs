@@ -1,12 +1,12 @@
 //! The plan on the page of a review: what is done, what is next, and a change of it, shown before it is applied.
 
+use control::preview;
 use interrupts::life::{Claim, Interrupt, Verdict};
 use maud::{Markup, html};
 use planning::{DiffLine, PlanPreview, PlanRevision, StoredPlan};
 use serde_json::{Value, json};
 
 use super::review::bound_to;
-use crate::acting::preview;
 use crate::body::FormFields;
 use crate::problem::{Code, Problem};
 use crate::visible::visible;
@@ -35,7 +35,7 @@ pub(super) fn previewed(plan: &StoredPlan, fields: &FormFields) -> Result<PlanPr
         plan: Some(steps_of(fields)),
         ..PlanRevision::default()
     };
-    preview(plan, &revision)
+    Ok(preview(plan, &revision)?)
 }
 
 /// The current plan.

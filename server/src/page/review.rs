@@ -7,7 +7,9 @@ mod status;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{DecisionParts, Destination, QuestionContent, not_open, request_schema, target_of};
+use control::{
+    DecisionParts, Destination, NewDecision, QuestionContent, not_open, request_schema, target_of,
+};
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, State as Life, Verdict};
@@ -235,16 +237,18 @@ fn order_of(
         }
     }
     Ok(DecisionOrder {
-        version,
-        shown,
-        key: fields.first("key").map(str::to_owned),
-        parts: DecisionParts {
-            verdict,
-            payload: Some(Value::Object(payload)),
-            message: fields.first("text").map(str::to_owned),
-            reroute_to,
+        decision: NewDecision {
+            version,
+            shown,
+            parts: DecisionParts {
+                verdict,
+                payload: Some(Value::Object(payload)),
+                message: fields.first("text").map(str::to_owned),
+                reroute_to,
+            },
+            remember: rules::remembered(fields)?,
         },
-        remember: rules::remembered(fields)?,
+        key: fields.first("key").map(str::to_owned),
         way: Way::Page,
     })
 }

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use control::RememberOrder;
 use interrupts::life::{Family, Interrupt};
 use interrupts::rules::{Reach, StandingRule, matter_of};
 use interrupts::store::{Pages, StandingRules};
@@ -11,7 +12,7 @@ use maud::{Markup, html};
 use super::layout::{refused, time};
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
-use crate::acting::{RememberOrder, revoke_rule};
+use crate::acting::revoke_rule;
 use crate::app::App;
 use crate::body::FormFields;
 use crate::parameters::{Segment, wrong};

@@ -30,7 +30,9 @@ pub(crate) fn absent_plan(run: &Run) -> Problem {
 pub(crate) fn of_plan_read(error: PlanReadError) -> Problem {
     match error {
         PlanReadError::Store(error) => of_store(&error),
-        unreadable => NotDone::Failed(unreadable.into()).into(),
+        unreadable @ (PlanReadError::OtherForm { .. } | PlanReadError::Unreadable { .. } | _) => {
+            NotDone::Failed(unreadable.into()).into()
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use control::DecisionParts;
+use control::{DecisionParts, NewDecision};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -132,19 +132,21 @@ fn order_of(item: BatchItem, key: Option<String>) -> Result<(String, DecisionOrd
         ));
     }
     let order = DecisionOrder {
-        version: Some(item.version),
-        shown: digest(item.shown_digest.as_deref())?,
-        key,
-        parts: DecisionParts {
-            verdict: item.decision.into(),
-            payload: item.payload.map(Value::Object),
-            message: item.message,
-            reroute_to: item.reroute_to,
+        decision: NewDecision {
+            version: Some(item.version),
+            shown: digest(item.shown_digest.as_deref())?,
+            parts: DecisionParts {
+                verdict: item.decision.into(),
+                payload: item.payload.map(Value::Object),
+                message: item.message,
+                reroute_to: item.reroute_to,
+            },
+            remember: item
+                .remember
+                .map(|remember| remember.order("decisions[].remember."))
+                .transpose()?,
         },
-        remember: item
-            .remember
-            .map(|remember| remember.order("decisions[].remember."))
-            .transpose()?,
+        key,
         way: Way::Batch,
     };
     Ok((item.interrupt_id, order))

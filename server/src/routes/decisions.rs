@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use control::DecisionParts;
+use control::{DecisionParts, NewDecision};
 use interrupts::Digest;
 use interrupts::life::Verdict;
 use serde::Deserialize;
@@ -56,16 +56,18 @@ impl DecisionBody {
     ) -> Result<DecisionOrder, Problem> {
         let remember = self.remember.map(|remember| remember.order("remember."));
         Ok(DecisionOrder {
-            version,
-            shown: digest(self.shown_digest.as_deref())?,
-            key,
-            parts: DecisionParts {
-                verdict: self.decision.into(),
-                payload: self.payload.map(Value::Object),
-                message: self.message,
-                reroute_to: self.reroute_to,
+            decision: NewDecision {
+                version,
+                shown: digest(self.shown_digest.as_deref())?,
+                parts: DecisionParts {
+                    verdict: self.decision.into(),
+                    payload: self.payload.map(Value::Object),
+                    message: self.message,
+                    reroute_to: self.reroute_to,
+                },
+                remember: remember.transpose()?,
             },
-            remember: remember.transpose()?,
+            key,
             way,
         })
     }
@@ -122,15 +124,17 @@ impl RerouteBody {
         way: Way,
     ) -> DecisionOrder {
         DecisionOrder {
-            version,
-            shown: None,
-            key,
-            parts: DecisionParts {
-                message: self.message,
-                reroute_to: Some(self.reroute_to),
-                ..DecisionParts::new(Verdict::Reroute)
+            decision: NewDecision {
+                version,
+                shown: None,
+                parts: DecisionParts {
+                    message: self.message,
+                    reroute_to: Some(self.reroute_to),
+                    ..DecisionParts::new(Verdict::Reroute)
+                },
+                remember: None,
             },
-            remember: None,
+            key,
             way,
         }
     }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use control::DecisionParts;
+use control::{DecisionParts, NewDecision};
 use interrupts::store::StandingRules;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -115,16 +115,18 @@ pub(crate) async fn create(
     })?;
     let interrupt = interrupt_named(&app, &body.interrupt_id).await?;
     let order = DecisionOrder {
-        version: None,
-        shown: Some(shown),
-        key,
-        parts: DecisionParts {
-            verdict: body.decision.into(),
-            payload: body.payload.map(Value::Object),
-            message: body.message,
-            reroute_to: body.reroute_to,
+        decision: NewDecision {
+            version: None,
+            shown: Some(shown),
+            parts: DecisionParts {
+                verdict: body.decision.into(),
+                payload: body.payload.map(Value::Object),
+                message: body.message,
+                reroute_to: body.reroute_to,
+            },
+            remember: None,
         },
-        remember: None,
+        key,
         way: Way::Rest,
     };
     let made = acting::make_rule(&app, &caller, &interrupt, (shown, remember), &order).await?;

@@ -3,20 +3,18 @@
 use std::io::{Read, Write as _};
 use std::path::Path;
 
-use control::{DecisionParts, direction};
+use control::{DecisionParts, NewDecision, RememberOrder, direction};
 use interrupts::life::{Interrupt, Verdict};
-use interrupts::rules::{Reach, Remember};
-use jiff::SignedDuration;
-use routing_core::RuleId;
+use routing_core::InterruptId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::chosen::of_parts;
+use super::chosen::fitting;
 use super::deciding::deciding;
 use crate::address::find_interrupt;
 use crate::advice::advised;
 use crate::arguments::parse_verdict;
-use crate::backend::{Backend, NewDecision};
+use crate::backend::Backend;
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
 use crate::view::json_line;
@@ -39,31 +37,7 @@ struct BatchLine {
     #[serde(default)]
     version: Option<u64>,
     #[serde(default)]
-    remember: Option<RememberLine>,
-}
-
-/// That a decision of a batch also applies when the same question is asked again.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RememberLine {
-    #[serde(default = "in_its_run")]
-    scope: Reach,
-    #[serde(default = "an_hour")]
-    ttl_s: u32,
-    #[serde(default = "ten")]
-    max_uses: u32,
-}
-
-const fn in_its_run() -> Reach {
-    Reach::Run
-}
-
-const fn an_hour() -> u32 {
-    3_600
-}
-
-const fn ten() -> u32 {
-    10
+    remember: Option<RememberOrder>,
 }
 
 /// Decides each line. A line that fails does not keep the others from being decided. A line that cannot be read does: the
@@ -205,11 +179,14 @@ fn read(path: &Path) -> anyhow::Result<Vec<BatchLine>> {
 }
 
 async fn one(backend: &dyn Backend, wanted: BatchLine) -> anyhow::Result<Interrupt> {
-    let deciding = prepared(backend, wanted).await?;
-    Ok(backend.decide(deciding).await?)
+    let (id, deciding) = prepared(backend, wanted).await?;
+    Ok(backend.decide(id, deciding).await?)
 }
 
-async fn prepared(backend: &dyn Backend, wanted: BatchLine) -> anyhow::Result<NewDecision> {
+async fn prepared(
+    backend: &dyn Backend,
+    wanted: BatchLine,
+) -> anyhow::Result<(InterruptId, NewDecision)> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
     let interrupt = find_interrupt(backend, &wanted.interrupt).await?;
@@ -219,14 +196,10 @@ async fn prepared(backend: &dyn Backend, wanted: BatchLine) -> anyhow::Result<Ne
         message: wanted.message,
         reroute_to: wanted.reroute_to,
     };
-    let chosen = of_parts(&interrupt, &parts)?;
-    let remember = wanted.remember.map(|remember| Remember {
-        id: RuleId::generate(),
-        reach: remember.scope,
-        lifetime: SignedDuration::from_secs(remember.ttl_s.into()),
-        most_uses: remember.max_uses,
-    });
-    deciding(backend, &interrupt, chosen, wanted.version, remember).await
+    let chosen = fitting(&interrupt, parts)?;
+    let (version, remember) = (wanted.version, wanted.remember);
+    let deciding = deciding(backend, &interrupt, chosen, version, remember).await?;
+    Ok((interrupt.id, deciding))
 }
 
 fn done(decided: &Interrupt, as_json: bool) -> String {

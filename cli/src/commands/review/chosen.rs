@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use control::{DecisionContent, DecisionParts, InvalidDecision, not_open};
+use control::{DecisionParts, not_open};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use jiff::Timestamp;
@@ -19,33 +19,6 @@ use crate::reviewer::{Alone, Reply, Typed};
 /// The most bytes of an answer.
 const LONGEST: u64 = 1 << 20;
 
-/// A decision that is not made yet.
-#[derive(Debug, Clone)]
-pub(in crate::commands) struct Chosen {
-    /// The verdict.
-    pub(in crate::commands) verdict: Verdict,
-    /// The target of a reroute.
-    pub(in crate::commands) target: Option<RouteName>,
-    /// The answer, as JSON.
-    pub(in crate::commands) content: Option<String>,
-}
-
-impl Chosen {
-    /// What these parts choose.
-    ///
-    /// # Errors
-    ///
-    /// As [`of_parts`].
-    fn of(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Self, InvalidDecision> {
-        let DecisionContent { content, target } = question::content(interrupt, parts)?;
-        Ok(Self {
-            verdict: parts.verdict,
-            target,
-            content: Some(content),
-        })
-    }
-}
-
 /// What the command line chooses.
 ///
 /// # Errors
@@ -55,7 +28,7 @@ pub(super) fn of_arguments(
     interrupt: &Interrupt,
     verdict: Verdict,
     arguments: &ReviewArguments,
-) -> anyhow::Result<Chosen> {
+) -> anyhow::Result<DecisionParts> {
     let payload = match &arguments.payload {
         Some(payload) => Some(read_payload(payload)?),
         None => said(arguments),
@@ -66,7 +39,7 @@ pub(super) fn of_arguments(
         message: arguments.message.clone(),
         reroute_to: arguments.to.as_ref().map(RouteName::to_string),
     };
-    Ok(of_parts(interrupt, &parts)?)
+    Ok(fitting(interrupt, parts)?)
 }
 
 /// What is chosen and confirmed by arguments of its own; `None` if nothing is.
@@ -100,16 +73,22 @@ fn read_payload(given: &str) -> anyhow::Result<Value> {
     Ok(value)
 }
 
-/// What these parts choose.
+/// These parts, if they make a decision of this interrupt.
 ///
 /// # Errors
 ///
 /// [`Exit::Usage`] if they do not fit the question, [`Exit::Conflict`] if nothing is asked any more.
-pub(super) fn of_parts(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Chosen, Failure> {
+pub(super) fn fitting(
+    interrupt: &Interrupt,
+    parts: DecisionParts,
+) -> Result<DecisionParts, Failure> {
     if let Some(refusal) = not_open(interrupt, Timestamp::now()) {
         return Err(refusal.into());
     }
-    Chosen::of(interrupt, parts).map_err(|error| by_invalid(interrupt, parts.verdict, &error))
+    match question::content(interrupt, &parts) {
+        Ok(_fits) => Ok(parts),
+        Err(error) => Err(by_invalid(interrupt, parts.verdict, &error)),
+    }
 }
 
 /// What a typed answer chooses.
@@ -117,10 +96,10 @@ pub(super) fn of_parts(interrupt: &Interrupt, parts: &DecisionParts) -> Result<C
 /// # Errors
 ///
 /// In words, what does not fit.
-fn of_answer(interrupt: &Interrupt, answer: &Answer) -> Result<Chosen, String> {
+fn of_answer(interrupt: &Interrupt, answer: &Answer) -> Result<DecisionParts, String> {
     let verdict = verdict_of(interrupt, answer)?;
     DecisionParts::with_answer(verdict, answer)
-        .and_then(|parts| Chosen::of(interrupt, &parts))
+        .and_then(|parts| question::content(interrupt, &parts).map(|_fits| parts))
         .map_err(|error| error.to_string())
 }
 
@@ -147,7 +126,7 @@ pub(in crate::commands) fn of_person(
     interrupt: &Interrupt,
     alone: Alone,
     (typed, begun): (&dyn Typed, Option<DraftAnswer>),
-) -> anyhow::Result<Reply<Chosen>> {
+) -> anyhow::Result<Reply<DecisionParts>> {
     if interrupt.family() == Family::Stop {
         let text = alone.pause(interrupt.node.as_str(), &interrupt.reason);
         let Some(line) = alone.line(&text)? else {
@@ -163,7 +142,7 @@ pub(in crate::commands) fn of_person(
             message: input,
             ..DecisionParts::new(verdict)
         };
-        return Ok(Reply::Given(of_parts(interrupt, &parts)?));
+        return Ok(Reply::Given(fitting(interrupt, parts)?));
     }
     let question = question::question(interrupt)?;
     let answer = alone.answer(&question, (typed, begun), |answer| {
@@ -185,7 +164,10 @@ pub(in crate::commands) fn of_person(
 /// # Errors
 ///
 /// If there is no editor, or what was written does not fit.
-pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<Option<Chosen>> {
+pub(super) fn of_editor(
+    interrupt: &Interrupt,
+    alone: Alone,
+) -> anyhow::Result<Option<DecisionParts>> {
     if let Some(refusal) = not_open(interrupt, Timestamp::now()) {
         return Err(Failure::from(refusal).into());
     }
@@ -202,5 +184,5 @@ pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<O
     };
     let parts = DecisionParts::with_answer(Verdict::Edit, &answer);
     let parts = parts.map_err(|error| by_invalid(interrupt, Verdict::Edit, &error))?;
-    Ok(Some(of_parts(interrupt, &parts)?))
+    Ok(Some(fitting(interrupt, parts)?))
 }

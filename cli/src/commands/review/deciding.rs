@@ -2,18 +2,15 @@
 
 use std::time::Duration;
 
-use control::{direction, not_open};
+use control::{DecisionParts, NewDecision, RememberOrder, direction, not_open};
 use engine::run::given_up_because;
-use interrupts::Digest;
 use interrupts::life::Interrupt;
-use interrupts::rules::Remember;
 use interrupts::store::Run;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::chosen::Chosen;
 use crate::advice::continuing;
-use crate::backend::{Backend, NewDecision, goes_on_there};
+use crate::backend::{Backend, goes_on_there};
 use crate::exit::Failure;
 use crate::plan::checked;
 use crate::run_owner::has_process;
@@ -36,12 +33,12 @@ const TAKEN_UP: Duration = Duration::from_secs(1);
 pub(in crate::commands) async fn decide(
     backend: &dyn Backend,
     shown: &Interrupt,
-    chosen: Chosen,
+    chosen: DecisionParts,
     if_version: Option<u64>,
-    remember: Option<Remember>,
+    remember: Option<RememberOrder>,
 ) -> anyhow::Result<Interrupt> {
     let deciding = deciding(backend, shown, chosen, if_version, remember).await?;
-    Ok(backend.decide(deciding).await?)
+    Ok(backend.decide(shown.id, deciding).await?)
 }
 
 /// A decision about an interrupt as it was shown.
@@ -56,28 +53,19 @@ pub(in crate::commands) async fn decide(
 pub(super) async fn deciding(
     backend: &dyn Backend,
     shown: &Interrupt,
-    chosen: Chosen,
+    chosen: DecisionParts,
     if_version: Option<u64>,
-    remember: Option<Remember>,
+    remember: Option<RememberOrder>,
 ) -> anyhow::Result<NewDecision> {
     let version = if_version.unwrap_or(shown.version);
     if let Some(refusal) = not_open(shown, Timestamp::now()) {
         return Err(Failure::from(refusal).into());
     }
-    let review = shown.review.as_ref();
-    let content = chosen.content.as_deref();
-    let bound = checked(backend, shown, chosen.verdict, content).await?;
-    let content = match bound {
-        Some((_preview, bound)) => Some(bound),
-        None => chosen.content,
-    };
+    let bound = checked(backend, shown, &chosen).await?;
     Ok(NewDecision {
-        interrupt: shown.id,
-        version,
-        shown: review.map_or(Digest::ZERO, |review| review.shown),
-        verdict: chosen.verdict,
-        target: chosen.target,
-        content,
+        version: Some(version),
+        shown: shown.review.as_ref().map(|review| review.shown),
+        parts: bound.map_or(chosen, |(_preview, bound)| bound),
         remember,
     })
 }

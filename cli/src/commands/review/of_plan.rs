@@ -1,11 +1,11 @@
 //! A conversation about a paused plan: a change is shown before it is applied.
 
+use control::DecisionParts;
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::store::Run;
 use planning::{PlanPreview, is_plan};
 use routing_core::InterruptType;
 
-use super::chosen::Chosen;
 use crate::backend::Backend;
 use crate::palette::{Palette, Tone};
 use crate::plan::{PlanPage, again, preview_text, revision_of, saved, suggestion};
@@ -41,7 +41,7 @@ pub(super) async fn converse(
     pause: &Interrupt,
     alone: Alone,
     palette: Palette,
-) -> anyhow::Result<Option<(Interrupt, Chosen)>> {
+) -> anyhow::Result<Option<(Interrupt, DecisionParts)>> {
     let mut pause = pause.clone();
     let mut text = opening(backend, run, &pause, palette).await?;
     let mut shown: Option<PlanPreview> = None;
@@ -53,14 +53,9 @@ pub(super) async fn converse(
             return Ok(None);
         };
         match (line.trim(), &shown) {
-            ("", _) => return Ok(Some((pause, plain(Verdict::Resume)))),
+            ("", _) => return Ok(Some((pause, DecisionParts::new(Verdict::Resume)))),
             (line, Some(preview)) if yes_or_no(line) == Some(true) => {
-                let content = Some(revision_of(preview, None)?);
-                let chosen = Chosen {
-                    content,
-                    ..plain(Verdict::ModifyPlan)
-                };
-                return Ok(Some((pause, chosen)));
+                return Ok(Some((pause, revision_of(preview, None)?)));
             }
             (request, _) => {
                 shown = None;
@@ -83,14 +78,6 @@ pub(super) async fn converse(
                 pause = now.ok_or_else(|| no_interrupt(pause.id))?;
             }
         }
-    }
-}
-
-const fn plain(verdict: Verdict) -> Chosen {
-    Chosen {
-        verdict,
-        target: None,
-        content: None,
     }
 }
 

@@ -22,7 +22,7 @@ use crate::metrics::Way;
 use crate::problem::{Code, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, RememberBody};
-use control::{CancelOrder, DecisionParts};
+use control::{CancelOrder, DecisionParts, NewDecision};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -282,19 +282,21 @@ async fn decision(app: &App, caller: &Caller, payload: Value) -> Result<Value, P
     Right::Decide.demand(caller)?;
     let interrupt = interrupt_named(app, &wanted.interrupt_id).await?;
     let order = DecisionOrder {
-        version: Some(wanted.version),
-        shown: digest(wanted.shown_digest.as_deref())?,
-        key: checked_key(wanted.idempotency_key.as_deref())?,
-        parts: DecisionParts {
-            verdict: wanted.decision.into(),
-            payload: wanted.payload,
-            message: wanted.message,
-            reroute_to: wanted.reroute_to,
+        decision: NewDecision {
+            version: Some(wanted.version),
+            shown: digest(wanted.shown_digest.as_deref())?,
+            parts: DecisionParts {
+                verdict: wanted.decision.into(),
+                payload: wanted.payload,
+                message: wanted.message,
+                reroute_to: wanted.reroute_to,
+            },
+            remember: wanted
+                .remember
+                .map(|remember| remember.order("payload.remember."))
+                .transpose()?,
         },
-        remember: wanted
-            .remember
-            .map(|remember| remember.order("payload.remember."))
-            .transpose()?,
+        key: checked_key(wanted.idempotency_key.as_deref())?,
         way: Way::Socket,
     };
     let decided = decide(app, caller, &interrupt, order).await?;

@@ -6,7 +6,7 @@
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{DecisionParts, QuestionContent};
+use control::{DecisionParts, NewDecision, QuestionContent};
 use interrupts::Digest;
 use interrupts::life::{Family, Interrupt, State as Life, Verdict};
 use journal::tool::{ToolQuestionContent, ToolQuestionKind};
@@ -115,11 +115,13 @@ pub(in crate::page) async fn decide(
 
 fn order(interrupt: &Interrupt, verdict: Verdict) -> DecisionOrder {
     DecisionOrder {
-        version: Some(interrupt.version),
-        shown: interrupt.review.as_ref().map(|review| review.shown),
+        decision: NewDecision {
+            version: Some(interrupt.version),
+            shown: interrupt.review.as_ref().map(|review| review.shown),
+            parts: DecisionParts::new(verdict),
+            remember: None,
+        },
         key: None,
-        parts: DecisionParts::new(verdict),
-        remember: None,
         way: Way::Page,
     }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use client::{Feed, FeedItem};
+use control::DecisionParts;
 use engine::run::RunOccurrence;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::signals::{Escalation, OsSignals, SignalSource};
@@ -27,7 +28,6 @@ use super::rendering::FeedEntry;
 use super::{Remote, RemoteServer};
 use crate::arguments::Global;
 use crate::backend::{Backend, ServerLocation};
-use crate::commands::review::Chosen;
 use crate::commands::run::escape::{Escape, Where};
 use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
@@ -55,7 +55,7 @@ async fn escaped(keys: Option<&Keyboard>) {
 /// Results of the tasks that run beside the following.
 enum Beside {
     /// The person's reply to this question.
-    Answered(Box<Interrupt>, anyhow::Result<Reply<Chosen>>),
+    Answered(Box<Interrupt>, anyhow::Result<Reply<DecisionParts>>),
     /// No one was asked: the question was decided before it could be shown.
     Decided,
     /// The person's answer was sent; what to print of it.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use control::{DecisionParts, NewDecision};
 use interrupts::life::{Interrupt, State};
 use interrupts::signals::{OsSignals, SignalSource as _};
 use routing_core::InterruptId;
 
 use super::status::RunStatusSnapshot;
 use super::{Beside, FollowedRun};
-use crate::backend::{Backend, NewDecision, Remote};
-use crate::commands::review::{Chosen, of_person};
+use crate::backend::{Backend, Remote};
+use crate::commands::review::of_person;
 use crate::exit::{Exit, Failure};
 use crate::refused::{decided, no_interrupt};
 use crate::reviewer::{Alone, Reply};
@@ -100,7 +101,7 @@ impl FollowedRun {
     pub(super) fn answered(
         &mut self,
         seen: Interrupt,
-        reply: anyhow::Result<Reply<Chosen>>,
+        reply: anyhow::Result<Reply<DecisionParts>>,
     ) -> anyhow::Result<()> {
         let id = seen.id;
         self.is_typing = false;
@@ -161,7 +162,7 @@ impl FollowedRun {
 async fn send(
     remote: &Remote,
     seen: &Interrupt,
-    chosen: Chosen,
+    chosen: DecisionParts,
 ) -> Result<Option<String>, Failure> {
     let id = seen.id;
     let now = remote.interrupt(id).await?;
@@ -178,15 +179,12 @@ async fn send(
         return Ok(Some(text));
     }
     let decision = NewDecision {
-        interrupt: id,
-        version: now.version,
-        shown: review.shown,
-        verdict: chosen.verdict,
-        target: chosen.target,
-        content: chosen.content,
+        version: Some(now.version),
+        shown: Some(review.shown),
+        parts: chosen,
         remember: None,
     };
-    match remote.decide(decision).await {
+    match remote.decide(id, decision).await {
         Ok(_decided) => Ok(None),
         // Another reviewer was first: the run goes on all the same.
         Err(failure) if failure.exit == Exit::Conflict => Ok(Some(failure.to_string())),

@@ -1,18 +1,30 @@
-//! From a decision that does not fit its interrupt to the problem for the caller.
+//! What does not fit of a decision, by the names of the REST interface.
 
-use control::{InvalidDecision, verdict_refused};
+use interrupts::life::Interrupt;
 use interrupts::{Misfit, RouteName};
 use serde_json::{Value, json};
 
-use super::{Code, Problem};
+use super::{Code, Refusal, verdict_refused};
+use crate::decision::InvalidDecision;
 
-/// The problem for an invalid decision.
-pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
+/// The decision does not say which version it is about.
+pub(crate) fn version_needed(interrupt: &Interrupt) -> Refusal {
+    Refusal::new(
+        Code::PreconditionRequired,
+        "the decision does not say which version of the interrupt it is about",
+        format!(
+            "read the interrupt, then send its ETag: `If-Match: \"{}\"` at this moment; `*` is enough for `reject` alone",
+            interrupt.version
+        ),
+    )
+    .with("current_version", interrupt.version)
+}
+
+/// Why a decision does not fit its interrupt.
+pub fn not_decided(error: &InvalidDecision) -> Refusal {
     match error {
-        InvalidDecision::NotAllowed { verdict, allowed } => {
-            verdict_refused(*verdict, allowed).into()
-        }
-        InvalidDecision::OwnQuestion => Problem::new(
+        InvalidDecision::NotAllowed { verdict, allowed } => verdict_refused(*verdict, allowed),
+        InvalidDecision::OwnQuestion => Refusal::new(
             Code::Forbidden,
             error.to_string(),
             "let another person decide",
@@ -22,7 +34,7 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
         | InvalidDecision::UnknownTarget { routes, .. }
         | InvalidDecision::TwoTargets { routes, .. } => {
             let routes = routes.iter().map(RouteName::as_str).map(Value::from);
-            Problem::new(
+            Refusal::new(
                 Code::RouteNotAllowed,
                 error.to_string(),
                 "name one of the routes in `reroute_to`, with the decision `reroute`",
@@ -32,7 +44,7 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
         InvalidDecision::Request { misfits } => invalid_request(error.pointer(), misfits),
         InvalidDecision::Unsaid(_) => {
             let errors = vec![json!({"pointer": error.pointer(), "message": error.to_string()})];
-            Problem::new(
+            Refusal::new(
                 Code::ResponseSchema,
                 error.to_string(),
                 "a person says it: put it into `selectedChoices`, `confirmations` or `message`; what the agent proposed counts for nothing",
@@ -47,13 +59,12 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
         | InvalidDecision::NotOffered { .. }
         | InvalidDecision::UnknownItem { .. }
         | InvalidDecision::NoRequest
-        | InvalidDecision::NoEdit
-        | _ => misfit(error.pointer(), &error.to_string()),
+        | InvalidDecision::NoEdit => misfit(error.pointer(), &error.to_string()),
     }
 }
 
-/// The problem for an edited request that does not fit.
-fn invalid_request(pointer: &str, misfits: &[Misfit]) -> Problem {
+/// An edited request that does not fit.
+fn invalid_request(pointer: &str, misfits: &[Misfit]) -> Refusal {
     let told = |misfit: &Misfit| {
         json!({
             "pointer": format!("{pointer}{}", misfit.pointer),
@@ -66,14 +77,14 @@ fn invalid_request(pointer: &str, misfits: &[Misfit]) -> Problem {
     )
 }
 
-/// The problem for a part of an answer that does not fit.
-pub(crate) fn misfit(pointer: &str, message: &str) -> Problem {
+/// A part of an answer that does not fit.
+pub fn misfit(pointer: &str, message: &str) -> Refusal {
     let errors = vec![json!({"pointer": pointer, "message": message})];
     invalid_answer(format!("{pointer}: {message}"), errors)
 }
 
-fn invalid_answer(detail: impl Into<String>, errors: Vec<Value>) -> Problem {
-    Problem::new(
+fn invalid_answer(detail: impl Into<String>, errors: Vec<Value>) -> Refusal {
+    Refusal::new(
         Code::ResponseSchema,
         detail,
         "`response_schema` of the interrupt says what fits",
