@@ -1,6 +1,10 @@
 //! What a person can say to a question of each form, and what it means to the code that asked.
 
-use routing_core::DecidedAs;
+use interrupts::life::{Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope};
+use interrupts::store::{Delivery, NewRun, RaisedQuestion, Store};
+use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
+use jiff::SignedDuration;
+use routing_core::{DecidedAs, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde_json::{Value, json};
 
 /// The forms of an answer, and a question that says none.
@@ -120,4 +124,60 @@ pub fn in_form(mut content: Value, form: Option<&str>) -> Value {
         content["choices"] = json!([choice("expand"), choice("narrow")]);
     }
     content
+}
+
+/// The routes of the question, its origin first.
+pub const ROUTES: [&str; 2] = ["DISCOVERY_ORCHESTRATOR", "TICKET_ORCHESTRATOR"];
+
+/// A question of this form in a run of its own that waits for a person.
+#[expect(clippy::unwrap_used, reason = "a test that cannot ask has failed")]
+pub async fn asked(store: &dyn Store, form: Option<&str>) -> Interrupt {
+    let new = NewRun {
+        root: None,
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    let run = store.create_run(new).await.unwrap().id;
+    let content = json!({"type": "HUMAN_REVIEW", "reason": "shall it be done?", "choices": [],
+        "confirmationItems": [], "contextForDecision": ""});
+    let route = |name: &str| RouteName::new(name).unwrap();
+    let admission = Admission {
+        id: InterruptId::generate(),
+        run,
+        node: NodeId::new("orchestrator/discovery").unwrap(),
+        kind: KindName::new("DISCOVERY_ORCHESTRATOR").unwrap(),
+        origin: route(ROUTES[0]),
+        routes: ROUTES.map(route).to_vec(),
+        interrupt_type: InterruptType::HumanReview,
+        source: StopSource::Programmatic,
+        requested_by: Actor {
+            name: ActorName::new("orchestrator/discovery").unwrap(),
+            role: Role::Requester,
+        },
+        mode: StopMode::Graceful,
+        scope: Scope::Agent,
+        reason: "shall it be done?".to_owned(),
+        content: in_form(content, form).to_string(),
+        key: IdempotencyKey::new(InterruptId::generate().to_string()).unwrap(),
+        allowed: Vec::new(),
+        patience: None,
+        on_expiry: ExpiryOutcome::Reject,
+        most_attempts: 3,
+        recurrence: Recurrence::Verbatim,
+        reroute: None,
+    };
+    let delivery = Delivery {
+        owner: OwnerName::new("owner").unwrap(),
+        lease: SignedDuration::from_secs(600),
+        lost: None,
+    };
+    let raised = RaisedQuestion {
+        admission,
+        delivery,
+    };
+    let raised = store.raise(raised).await.unwrap().into_interrupt();
+    let shown = Digest::of(raised.content.as_bytes());
+    let waits = store.require_review(raised.id, raised.epoch, shown);
+    waits.await.unwrap()
 }

@@ -178,14 +178,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Makes a stop that is under way immediate.
     async fn harden(&self, id: InterruptId) -> Result<(), Failure>;
 
-    /// Publishes an event that asks an agent to interrupt itself. `known` is its interrupt if it was published
-    /// before.
-    async fn publish(
-        &self,
-        to: &Addressee,
-        wish: AskRequest,
-        known: Option<&Interrupt>,
-    ) -> Result<Requested, Failure>;
+    /// Publishes an event that asks an agent to interrupt itself. Its id is its key.
+    async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure>;
 
     /// Sends a message. Safe to repeat with the same key.
     async fn send(&self, message: NewText) -> Result<SentText, Failure>;

@@ -1,15 +1,13 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use control::{StopOrder, StopRequester, Target, Terms, event_admission, not_asked};
+use control::{StopRequester, Target};
 use interrupts::catalogue::{Catalogue, EventError, NamedEvent};
-use interrupts::life::{Actor, Admission};
+use interrupts::life::Actor;
 use interrupts::manager::StopCause;
-use interrupts::policy::Policy;
 use interrupts::store::{NodeRow, Run};
-use interrupts::{IdempotencyKey, KindName, RouteName};
+use interrupts::{KindName, RouteName};
 use jiff::Timestamp;
 use routing_core::{EventId, InterruptType, NodeId, StopSource};
-use uuid::Uuid;
 
 use crate::address::full;
 use crate::backend::Backend;
@@ -67,7 +65,7 @@ impl Addressee {
 
 impl Addressee {
     /// The addressee as the target of a request.
-    fn target<'a>(&'a self, catalogue: Option<&'a Catalogue>) -> Target<'a> {
+    pub(crate) fn target<'a>(&'a self, catalogue: Option<&'a Catalogue>) -> Target<'a> {
         Target {
             run: &self.run,
             node: &self.node,
@@ -81,29 +79,8 @@ fn name<T>(made: Result<T, interrupts::NameError>) -> Result<T, Failure> {
     made.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
-/// The request for a stop.
-///
-/// # Errors
-///
-/// If the request is not possible.
-pub(crate) fn stop(
-    to: &Addressee,
-    stop: &StopOrder,
-    policy: &Policy,
-    by: Actor,
-) -> Result<Admission, Failure> {
-    let catalogue = workflows::of_run(&to.run);
-    let key = name(IdempotencyKey::new(format!("stop-{}", Uuid::now_v7())))?;
-    let terms = Terms {
-        policy,
-        known: None,
-    };
-    let admission = stop.admission(&to.target(catalogue.as_deref()), asker(by), key, terms);
-    Ok(admission.map_err(not_asked)?)
-}
-
 /// A person; or a program that a hook started, which is no person at a key.
-fn asker(actor: Actor) -> StopRequester {
+pub(crate) fn asker(actor: Actor) -> StopRequester {
     StopRequester {
         actor,
         source: StopSource::User,
@@ -194,21 +171,4 @@ pub(crate) fn wished(
         }
     })?;
     Ok((event, target))
-}
-
-/// The request of a supervisor's event.
-///
-/// # Errors
-///
-/// As [`wished`].
-pub(crate) fn event(
-    to: &Addressee,
-    wish: &AskRequest,
-    by: Actor,
-    terms: Terms<'_>,
-) -> Result<Admission, Failure> {
-    let (event, _target) = wished(to, wish)?;
-    let catalogue = workflows::of_run(&to.run);
-    let admission = event_admission(&event, &to.target(catalogue.as_deref()), asker(by), terms);
-    Ok(admission.map_err(not_asked)?)
 }

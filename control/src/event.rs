@@ -22,7 +22,7 @@ pub fn event_key(event: &NamedEvent) -> Result<IdempotencyKey, InvalidRequest> {
 /// # Errors
 ///
 /// [`InvalidRequest`] if it does not fit its agent.
-pub fn event_admission(
+pub(crate) fn event_admission(
     event: &NamedEvent,
     to: &Target<'_>,
     by: StopRequester,

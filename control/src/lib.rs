@@ -4,6 +4,7 @@
 //! REST, the socket, the page, and the program beside the store all share these rules of what can be asked.
 
 mod checkpoint;
+mod control;
 mod deciding;
 mod decision;
 mod event;
@@ -21,9 +22,10 @@ mod suggested;
 mod unseen;
 
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
+pub use control::Control;
 pub use deciding::{NewDecision, RememberOrder, preview};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
-pub use event::{event_admission, event_key};
+pub use event::event_key;
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
 pub use question::{
     Destination, QuestionContent, own_fields, reason_of, request_misfits, request_schema, route_of,
@@ -34,7 +36,7 @@ pub use refusal::{
     not_admitted, not_asked, not_changed, not_decided, not_open, not_read, not_sent,
     plan_not_changed, refuse_ended, rule_not_made, verdict_refused,
 };
-pub use request::{InvalidRequest, StopRequester, Target, Terms};
+pub use request::{InvalidRequest, StopRequester, Target};
 pub use resume::ResumeOrder;
 pub use stop::{CancelOrder, StopOrder};
 pub use suggested::{PROGRAM, as_called, call_program, has_own_name, next_command};

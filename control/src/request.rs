@@ -45,11 +45,11 @@ impl Target<'_> {
 
 /// What sets the terms of a request: a policy, unless the same was requested before.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms<'a> {
+pub(crate) struct Terms<'a> {
     /// The policy of where the request is carried out.
-    pub policy: &'a Policy,
+    pub(crate) policy: &'a Policy,
     /// The interrupt of the same request, if it was made before.
-    pub known: Option<&'a Interrupt>,
+    pub(crate) known: Option<&'a Interrupt>,
 }
 
 impl Terms<'_> {

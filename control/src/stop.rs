@@ -154,7 +154,7 @@ impl StopOrder {
     /// # Errors
     ///
     /// [`InvalidRequest`].
-    pub fn admission(
+    pub(crate) fn admission(
         &self,
         of: &Target<'_>,
         by: StopRequester,

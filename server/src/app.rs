@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use control::Control;
 use interrupts::catalogue::{CatalogueBook, SharedCatalogue};
 use interrupts::life::Interrupt;
 use interrupts::store::{Run, Store};
@@ -102,6 +103,15 @@ impl App {
             catalogue.as_deref(),
             self.now(),
         ))
+    }
+
+    /// Where requests of callers are carried out.
+    pub(crate) fn control(&self) -> Control<'_> {
+        Control {
+            store: self.store(),
+            policy: &self.config.policy,
+            now: self.now(),
+        }
     }
 
     /// The time now.

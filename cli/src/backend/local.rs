@@ -5,12 +5,13 @@ use std::time::Duration;
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
 use control::{
-    NewDecision, RunProgress, StopOrder, Terms, not_admitted, not_changed, not_sent,
-    plan_not_changed, rule_not_made,
+    Control, NewDecision, RunProgress, StopOrder, not_changed, not_sent, plan_not_changed,
+    rule_not_made,
 };
 use interrupts::life::{
     Actor, Interrupt, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM, WithdrawCause,
 };
+use interrupts::policy::Policy;
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     Admitted, AuditRow, ChangeError, Checkpoint, Deciding, Filter, JournalEntry, NewMessage,
@@ -22,6 +23,7 @@ use jiff::Timestamp;
 use planning::{PlanChangeRequest, PlanReading, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
 use store::Opening;
+use uuid::Uuid;
 
 use super::{Backend, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
@@ -31,7 +33,7 @@ use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::policy;
 use crate::refused::no_interrupt;
-use crate::request::{self, Addressee, AskRequest};
+use crate::request::{self, Addressee, AskRequest, asker};
 use crate::run_owner::has_process;
 use crate::storage::Storage;
 use crate::workflows;
@@ -141,11 +143,23 @@ impl Local {
         Ok(())
     }
 
+    fn control<'a>(&'a self, policy: &'a Policy) -> Control<'a> {
+        Control {
+            store: self.store(),
+            policy,
+            now: Timestamp::now(),
+        }
+    }
+
     async fn admit(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
-        let admission = request::stop(to, stop, &policy::of_environment()?, me()?)?;
-        let admitted = self.store().join(admission).await;
-        let admitted = admitted.map_err(|error| not_admitted(error, Timestamp::now()))?;
-        Ok(requested(admitted))
+        let policy = policy::of_environment()?;
+        let catalogue = workflows::of_run(&to.run);
+        let key = IdempotencyKey::new(format!("stop-{}", Uuid::now_v7()))
+            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        let (of, by) = (to.target(catalogue.as_deref()), asker(me()?));
+        Ok(requested(
+            self.control(&policy).stop(&of, stop, by, key).await?,
+        ))
     }
 }
 
@@ -394,20 +408,12 @@ impl Backend for Local {
         self.notify(raised.run).await
     }
 
-    async fn publish(
-        &self,
-        to: &Addressee,
-        wish: AskRequest,
-        known: Option<&Interrupt>,
-    ) -> Result<Requested, Failure> {
+    async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure> {
         let policy = policy::of_environment()?;
-        let terms = Terms {
-            policy: &policy,
-            known,
-        };
-        let admission = request::event(to, &wish, me()?, terms)?;
-        let admitted = self.store().admit(admission).await;
-        let admitted = admitted.map_err(|error| not_admitted(error, Timestamp::now()))?;
+        let (event, _target) = request::wished(to, &wish)?;
+        let catalogue = workflows::of_run(&to.run);
+        let (to_agent, by) = (to.target(catalogue.as_deref()), asker(me()?));
+        let admitted = self.control(&policy).publish(&to_agent, &event, by).await?;
         self.storage.notify(&to.run).await;
         Ok(requested(admitted))
     }

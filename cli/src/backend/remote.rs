@@ -94,13 +94,9 @@ impl Remote {
         self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
     }
 
-    async fn requested(
-        &self,
-        asked: RequestedInterrupt,
-        was_known: bool,
-    ) -> Result<Requested, Failure> {
+    async fn requested(&self, asked: RequestedInterrupt) -> Result<Requested, Failure> {
         Ok(Requested {
-            already: was_known || asked.already,
+            already: asked.already,
             interrupt: self.now(asked.interrupt).await?,
         })
     }
@@ -265,7 +261,7 @@ impl Backend for Remote {
 
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
         let asked = self.client.stop(to.run.id, &to.node, stop).await?;
-        self.requested(asked, false).await
+        self.requested(asked).await
     }
 
     async fn see_to(&self, _stop: &Interrupt) -> Result<(), Failure> {
@@ -300,15 +296,10 @@ impl Backend for Remote {
         self.stop(&to, &harder).await.map(|_requested| ())
     }
 
-    async fn publish(
-        &self,
-        to: &Addressee,
-        wish: AskRequest,
-        known: Option<&Interrupt>,
-    ) -> Result<Requested, Failure> {
+    async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure> {
         let (event, _target) = request::wished(to, &wish)?;
         let asked = self.client.publish(to.run.id, event).await?;
-        self.requested(asked, known.is_some()).await
+        self.requested(asked).await
     }
 
     async fn send(&self, message: NewText) -> Result<SentText, Failure> {

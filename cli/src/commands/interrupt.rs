@@ -299,7 +299,7 @@ async fn make(
             to: None,
             reason: arguments.reason.clone(),
         };
-        backend.publish(&to, wish, None).await?
+        backend.publish(&to, wish).await?
     };
     let Requested { interrupt, already } = requested;
     Ok(Made {

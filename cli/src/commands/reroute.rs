@@ -100,7 +100,7 @@ async fn publish(
         reason: arguments.reason.clone(),
     };
     let to = Addressee::agent(run, row);
-    let published = backend.publish(&to, wish, known.as_ref());
+    let published = backend.publish(&to, wish);
     let Requested { interrupt, already } = published.await?;
     let text = if arguments.json {
         let mut view = view::interrupt(&interrupt);

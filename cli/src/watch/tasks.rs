@@ -172,7 +172,7 @@ async fn reroute(
         reason: "sent elsewhere from the terminal".to_owned(),
     };
     let to = addressee(at, run, Some(node)).await?;
-    at.publish(&to, wish, None).await?;
+    at.publish(&to, wish).await?;
     let_go_on(at, pause, None).await?;
     let standing = RunContinuation::of(at, run).await?;
     Ok(Done::Told(format!(

@@ -1,77 +1,20 @@
 //! What is said with keys means to the code that asked what it means over every other way in: the same table.
 
+use control::{DecisionParts, NewDecision};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use interrupts::life::{
-    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope,
-};
-use interrupts::store::{Delivery, Interrupts as _, NewRun, RaisedQuestion, Runs as _};
-use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
+use interrupts::ActorName;
+use interrupts::life::{Actor, Interrupt, Role};
+use interrupts::store::{Deciding, Interrupts as _};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{
-    DecidedAs, DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
-};
-use serde_json::json;
+use routing_core::{DecidedAs, DecisionId};
 use store::{MemoryStore, StoreSettings};
-use tests::saying::{FORMS, Said, in_form};
+use tests::saying::{FORMS, Said, asked};
 
 use super::action::Action;
 use super::key::pressed;
 use super::seen::DecisionSubject;
 use super::snapshot::Snapshot;
 use super::state::{Screen, ScreenState};
-use crate::question;
-use control::DecisionParts;
-
-const ROUTES: [&str; 2] = ["DISCOVERY_ORCHESTRATOR", "TICKET_ORCHESTRATOR"];
-
-/// A question of this form that waits for a person.
-async fn asked(store: &MemoryStore, form: Option<&str>) -> Interrupt {
-    let new = NewRun {
-        root: None,
-        id: RunId::generate(),
-        alias: None,
-        content: "{}".to_owned(),
-    };
-    let run = store.create_run(new).await.unwrap().id;
-    let content = json!({"type": "HUMAN_REVIEW", "reason": "shall it be done?", "choices": [],
-        "confirmationItems": [], "contextForDecision": ""});
-    let route = |name: &str| RouteName::new(name).unwrap();
-    let admission = Admission {
-        id: InterruptId::generate(),
-        run,
-        node: NodeId::new("orchestrator/discovery").unwrap(),
-        kind: KindName::new("DISCOVERY_ORCHESTRATOR").unwrap(),
-        origin: route(ROUTES[0]),
-        routes: ROUTES.map(route).to_vec(),
-        interrupt_type: InterruptType::HumanReview,
-        source: StopSource::Programmatic,
-        requested_by: actor(Role::Requester),
-        mode: StopMode::Graceful,
-        scope: Scope::Agent,
-        reason: "shall it be done?".to_owned(),
-        content: in_form(content, form).to_string(),
-        key: IdempotencyKey::new(InterruptId::generate().to_string()).unwrap(),
-        allowed: Vec::new(),
-        patience: None,
-        on_expiry: ExpiryOutcome::Reject,
-        most_attempts: 3,
-        recurrence: Recurrence::Verbatim,
-        reroute: None,
-    };
-    let delivery = Delivery {
-        owner: OwnerName::new("owner").unwrap(),
-        lease: SignedDuration::from_secs(600),
-        lost: None,
-    };
-    let raised = RaisedQuestion {
-        admission,
-        delivery,
-    };
-    let raised = store.raise(raised).await.unwrap().into_interrupt();
-    let shown = Digest::of(raised.content.as_bytes());
-    let waits = store.require_review(raised.id, raised.epoch, shown);
-    waits.await.unwrap()
-}
 
 fn actor(role: Role) -> Actor {
     Actor {
@@ -131,19 +74,17 @@ async fn decided(store: &MemoryStore, asked: &Interrupt, action: Action) -> Opti
     else {
         panic!("{action:?}");
     };
-    let parts = DecisionParts::with_answer(verdict, &answer).unwrap();
-    let content = question::content(asked, &parts).ok()?;
-    let judge = Judge::Person {
-        actor: actor(Role::Operator),
-        version,
-        shown,
+    let decision = NewDecision {
+        version: Some(version),
+        shown: Some(shown),
+        parts: DecisionParts::with_answer(verdict, &answer).unwrap(),
+        remember: None,
     };
-    let choosing = Choosing {
-        id: DecisionId::generate(),
-        verdict,
-        target: content.target,
-        content: Some(content.content),
-    };
+    let (by, id) = (actor(Role::Operator), DecisionId::generate());
+    let deciding = decision.deciding(store, (asked, None), (&by, id), Timestamp::now());
+    let Deciding {
+        judge, choosing, ..
+    } = deciding.await.ok()?;
     let decided = store.decide(interrupt, judge, choosing).await.ok()?;
     decided.decided_as()
 }

@@ -37,21 +37,6 @@ fn a_run_is_paused_through_the_store() {
 }
 
 #[test]
-fn a_second_request_joins_the_first_and_the_mode_only_goes_up() {
-    let seed = Seed::new();
-    let run = seed.run().id.to_string();
-    let first = seed.json(&["interrupt", &run, "--json"]);
-    let second = seed.json(&["interrupt", &run, "--mode", "immediate", "--json"]);
-    let third = seed.json(&["interrupt", &run, "--mode", "graceful", "--json"]);
-    assert_eq!(first["id"], second["id"]);
-    assert_eq!(second["already"], true);
-    assert_eq!(third["mode"], "immediate");
-    // Another type is another request.
-    let stop = seed.json(&["interrupt", &run, "--type", "stop", "--json"]);
-    assert_ne!(first["id"], stop["id"]);
-}
-
-#[test]
 fn equal_stops_of_several_processes_at_once_are_one_and_as_hard_as_the_hardest() {
     let seed = Seed::new();
     for stop_type in ["PAUSE", "BRANCH", "STOP", "PAUSE", "BRANCH", "STOP"] {

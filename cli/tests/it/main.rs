@@ -19,6 +19,7 @@ mod doctoring;
 mod draining;
 mod elsewhere;
 mod elsewhere_plans;
+mod elsewhere_refused;
 mod escaping;
 mod escaping_meets;
 mod events;

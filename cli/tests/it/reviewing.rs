@@ -3,13 +3,12 @@
 use std::fs;
 
 use expect_test::expect_file;
-use interrupts::ActorName;
-use interrupts::life::{Actor, Admission, Decider, ReviewChange, Role, State, Verdict};
+use interrupts::life::{Actor, Decider, ReviewChange, Role, State, Verdict};
 use interrupts::store::Interrupts;
 use serde_json::{Value, json};
 
 use crate::program::{end, end_with_input, lines, spawn, without_ids};
-use crate::seed::{Seed, actor, question};
+use crate::seed::{Seed, actor};
 
 #[test]
 fn what_waits_for_a_person_is_listed() {
@@ -156,34 +155,6 @@ fn an_answer_that_does_not_belong_to_its_question_is_refused() {
 }
 
 #[test]
-fn nobody_answers_a_question_of_his_own() {
-    let seed = Seed::new();
-    let run = seed.run();
-    let own = seed.raised(Admission {
-        requested_by: Actor {
-            name: ActorName::new("ada").unwrap(),
-            role: Role::Requester,
-        },
-        ..question(&run)
-    });
-    let approve = [
-        "review",
-        &own.id.to_string(),
-        "--decision",
-        "approve",
-        "--message",
-        "yes",
-    ];
-    seed.end(&approve)
-        .exits_with(77)
-        .says("you asked this question")
-        .says("let another person decide");
-    assert_eq!(seed.interrupt(own.id), own);
-    end(seed.irq(&approve).env("IRQ_USER", "bob")).exits_with(0);
-    assert_eq!(seed.interrupt(own.id).state, State::Resolved);
-}
-
-#[test]
 fn a_payload_comes_from_a_file_or_from_standard_input() {
     let seed = Seed::new();
     let run = seed.run();
@@ -240,42 +211,6 @@ fn what_is_decided_stays_decided_and_says_by_whom() {
     let shown = seed.end(&["review", &id]).exits_with(0).output;
     assert!(shown.contains("bob decided `respond`"), "{shown}");
     assert!(shown.contains("the left one"), "{shown}");
-}
-
-#[test]
-fn a_version_that_was_not_the_one_shown_is_refused() {
-    let seed = Seed::new();
-    let run = seed.run();
-    let question = seed.question(&run);
-    let id = question.id.to_string();
-    let stale = [
-        "review",
-        &id,
-        "--decision",
-        "approve",
-        "--message",
-        "yes",
-        "--if-version",
-        "3",
-    ];
-    seed.end(&stale)
-        .exits_with(4)
-        .says("it has version 4, not 3");
-    let stale = ["reroute", &id, "--to", "ORCHESTRATOR", "--if-version", "3"];
-    seed.end(&stale)
-        .exits_with(4)
-        .says("it has version 4, not 3");
-    let right = [
-        "review",
-        &id,
-        "--decision",
-        "approve",
-        "--message",
-        "yes",
-        "--if-version",
-        "4",
-    ];
-    seed.end(&right).exits_with(0);
 }
 
 #[test]

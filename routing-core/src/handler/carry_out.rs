@@ -297,7 +297,7 @@ where
             }
             match self.read_given(target, &standing.answer) {
                 Ok(record) => {
-                    answer.edited_request = standing.answer.edited_request;
+                    take_over(answer, standing.answer);
                     return Ok(ByPerson::Filled(record));
                 }
                 Err(unfitting) => problem = unfitting,
@@ -321,7 +321,7 @@ where
                     target: target.field().to_owned(),
                     record: R::NAME,
                 })?;
-        answer.edited_request = given.answer.edited_request;
+        take_over(answer, given.answer);
         Ok(ByPerson::Filled(record))
     }
 
@@ -381,6 +381,15 @@ where
             None => Err("the answer holds no request".to_owned()),
         }
     }
+}
+
+/// Puts a request that a person has filled in, and the words with it, into the answer that is carried out: the words after
+/// those that the decision has.
+fn take_over(answer: &mut Answer, given: Answer) {
+    answer.edited_request = given.edited_request;
+    let words = [answer.text.take(), given.text];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    answer.text = (!words.is_empty()).then(|| words.join("\n"));
 }
 
 /// What a person made of a request that no model could fill in.

@@ -214,6 +214,7 @@ async fn an_answer_that_does_not_fit_is_asked_again_with_the_reason() {
 async fn a_model_that_answers_other_routes_never_gets_there_and_a_person_is_asked() {
     let by_hand = Answer {
         edited_request: Some(serde_json::json!({ "edit": { "text": "By hand.", "notes": [] } })),
+        text: Some("as the law says".to_owned()),
         ..Answer::default()
     };
     let other = r#"{"publish":{"text":"now"}}"#;
@@ -231,6 +232,9 @@ async fn a_model_that_answers_other_routes_never_gets_there_and_a_person_is_aske
         })
     );
     assert!(routed.routing.publish.is_none() && routed.routing.draft.is_none());
+    // What the person says with it comes after what was said with the decision.
+    let words = routed.answer.text.unwrap();
+    assert_eq!(words, "check it twice\nas the law says");
 
     let calls = desks.model.calls.lock().unwrap();
     assert_eq!(calls.len(), 3, "one try and two corrections");
@@ -239,11 +243,8 @@ async fn a_model_that_answers_other_routes_never_gets_there_and_a_person_is_aske
         told.contains("path: $.publish") && told.contains("`edit`"),
         "{told}"
     );
-    assert_eq!(
-        calls[0].schema.text(),
-        calls[2].schema.text(),
-        "a retry sees the same bytes"
-    );
+    // A retry sees the same bytes.
+    assert_eq!(calls[0].schema.text(), calls[2].schema.text());
     let questions = desks.reviewer.questions.lock().unwrap();
     assert!(
         matches!(questions[1].kind, QuestionKind::UnfilledRequest { .. }),

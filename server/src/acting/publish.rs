@@ -1,6 +1,6 @@
 //! Publishing a supervisor's event: the same as on the bus.
 
-use control::{Terms, event_admission, event_key, not_admitted, not_asked, refuse_ended};
+use control::{event_key, not_asked};
 use interrupts::catalogue::read_event;
 use interrupts::store::Admitted;
 
@@ -21,30 +21,19 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     let agent = caller.agent(app, event.node_id.as_str()).await?;
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
-    let key = event_key(&event).map_err(not_asked)?;
-    let known = app.store().interrupt_of(&key).await?;
-    let terms = Terms {
-        policy: &app.config.policy,
-        known: known.as_ref(),
-    };
-    let admission = event_admission(&event, &target, asker(caller), terms);
-    let admission = admission.map_err(not_asked)?;
-    if known
-        .as_ref()
-        .is_some_and(|known| !caller.covers(known.run, &known.node))
-    {
-        return Err(Problem::new(
-            Code::IdempotencyConflict,
-            "$.eventId: the id belongs to another event",
-            "use another id for another event",
-        ));
+    if caller.bound_run().is_some() {
+        let key = event_key(&event).map_err(not_asked)?;
+        let known = app.store().interrupt_of(&key).await?;
+        if known.is_some_and(|known| !caller.covers(known.run, &known.node)) {
+            return Err(Problem::new(
+                Code::IdempotencyConflict,
+                "$.eventId: the id belongs to another event",
+                "use another id for another event",
+            ));
+        }
     }
-    // What was published before is answered, whatever became of its run since.
-    if known.is_none() {
-        refuse_ended(&agent.run)?;
-    }
-    let admitted = app.store().admit(admission).await;
-    let admitted = admitted.map_err(|error| not_admitted(error, app.now()))?;
+    let (control, by) = (app.control(), asker(caller));
+    let admitted = control.publish(&target, &event, by).await?;
     app.wake(&agent.run);
     Ok(admitted)
 }

@@ -1,6 +1,6 @@
 //! Interrupting an agent or a run.
 
-use control::{StopOrder, StopRequester, Terms, not_admitted, not_asked, refuse_ended};
+use control::{StopOrder, StopRequester, not_asked};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
 use interrupts::store::Admitted;
@@ -49,20 +49,8 @@ pub(crate) async fn stop(
         Right::Direct.demand(caller)?;
     }
     let key = request_key(caller, "stop", key.as_deref())?;
-    let known = app.store().interrupt_of(&key).await?;
-    // A repeated request is answered whatever became of its run since, and whatever else is under way.
-    if known.is_none() {
-        refuse_ended(&agent.run)?;
-    }
-    let terms = Terms {
-        policy: &app.config.policy,
-        known: known.as_ref(),
-    };
-    let admission = order.admission(&target, asker(caller), key, terms);
-    let admission = admission.map_err(not_asked)?;
-    // Its key is stored with the stop that it joins, so that a repeated request gets the same answer.
-    let admitted = app.store().join(admission).await;
-    let admitted = admitted.map_err(|error| not_admitted(error, app.now()))?;
+    let (control, by) = (app.control(), asker(caller));
+    let admitted = control.stop(&target, &order, by, key).await?;
     app.wake(&agent.run);
     Ok(match admitted {
         Admitted::New(interrupt) => StopResult::New(interrupt),

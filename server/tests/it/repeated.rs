@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use interrupts::life::{Admission, Choosing, Evidence, Interrupt, Judge, RunState, State, Verdict};
+use interrupts::life::{Admission, Interrupt, RunState, State};
 use interrupts::store::{Page, Run, Store};
 use jiff::SignedDuration;
 use reqwest::{Response, StatusCode};
-use routing_core::{DecisionId, InterruptType};
+use routing_core::InterruptType;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
@@ -153,44 +153,6 @@ async fn a_stop_is_asked_for_once_whatever_became_of_its_run() {
     }
     let again = answer(send(&house, &path, &body, "s").await, StatusCode::OK).await;
     assert_eq!(again["id"], first["id"]);
-}
-
-#[tokio::test]
-async fn a_stop_that_joined_another_one_is_answered_the_same_with_its_key() {
-    let house = House::open().await;
-    let run = running(&*house.store, None).await;
-    let path = format!("/v1/runs/{}/cancel", run.id);
-    let (body, joining) = (json!({"reason": "enough"}), json!({"reason": "me too"}));
-    let first = answer(send(&house, &path, &body, "s").await, StatusCode::ACCEPTED).await;
-    let joined = answer(send(&house, &path, &joining, "j").await, StatusCode::OK).await;
-    assert_eq!(joined["id"], first["id"]);
-    // Until it was carried out a request joins it, with or without a key of its own.
-    let stop = first["id"].as_str().unwrap().parse().unwrap();
-    let taken = house.store.deliver(stop, delivery()).await.unwrap();
-    let cancelled = Evidence::Cancelled;
-    let held = house.store.acknowledge(stop, taken.epoch, cancelled).await;
-    let epoch = held.unwrap().epoch;
-    let late = house.post("supervisor", &path, &json!({"reason": "late"}));
-    let late = answer(late.send().await.unwrap(), StatusCode::OK).await;
-    assert_eq!(late["id"], first["id"]);
-    // It is carried out, so a request of its own would be another stop.
-    let applied = Choosing {
-        id: DecisionId::generate(),
-        verdict: Verdict::Applied,
-        target: None,
-        content: None,
-    };
-    let applied = house.store.decide(stop, Judge::Policy { epoch }, applied);
-    assert_eq!(applied.await.unwrap().state, State::Resolved);
-    let again = answer(send(&house, &path, &joining, "j").await, StatusCode::OK).await;
-    assert_eq!(again["id"], first["id"]);
-    conflict(send(&house, &path, &body, "j").await).await;
-    let alone = answer(
-        send(&house, &path, &joining, "k").await,
-        StatusCode::ACCEPTED,
-    )
-    .await;
-    assert_ne!(alone["id"], first["id"]);
 }
 
 #[tokio::test]

@@ -6,7 +6,6 @@ use routing_core::EventId;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
-use crate::scene::DISCOVERY;
 use crate::scene::{asked, delivery, running};
 
 /// The event of the contract, byte for byte but for its ids.
@@ -176,34 +175,4 @@ async fn an_event_stops_nothing_before_the_agent_has_said_so_itself() {
     assert_eq!(sent.status(), StatusCode::ACCEPTED);
     let fate: Value = sent.json().await.unwrap();
     assert_eq!(fate["interrupt"]["type"], "HUMAN_REVIEW");
-}
-
-#[tokio::test]
-async fn what_is_no_stop_of_its_agent_is_refused_with_what_would_do() {
-    let house = House::open().await;
-    let run = running(&*house.store, None).await;
-    let path = format!(
-        "/v1/agents/{}%2F{}/interrupts",
-        run.id,
-        DISCOVERY.replace('/', "%2F")
-    );
-    for (order, says) in [
-        (json!({"type": "PRUNE", "scope": "run"}), "not a whole run"),
-        (json!({"type": "HUMAN_REVIEW"}), "asks a question"),
-    ] {
-        let mut order = order;
-        order["reason"] = json!("enough");
-        let sent = house.post("admin", &path, &order).send().await.unwrap();
-        let told = problem(sent, StatusCode::UNPROCESSABLE_ENTITY).await;
-        let detail = told["detail"].as_str().unwrap();
-        assert!(detail.contains(says), "{told}");
-        assert!(!told["hint"].as_str().unwrap().is_empty(), "{told}");
-    }
-    let filter = interrupts::store::Filter::default();
-    let page = interrupts::store::Page {
-        after: 0,
-        limit: 10,
-    };
-    let asked = house.store.interrupts(&filter, page).await.unwrap();
-    assert!(asked.is_empty(), "nothing was accepted: {asked:?}");
 }

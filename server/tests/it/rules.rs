@@ -150,16 +150,6 @@ async fn a_rule_that_reaches_everywhere_is_made_by_a_supervisor_and_bound_to_wha
 }
 
 #[tokio::test]
-async fn a_rule_that_is_not_there_cannot_be_revoked() {
-    let house = House::open().await;
-    let unknown = revoke(&house, "admin", "rul_0").await;
-    assert_eq!(
-        problem(unknown, StatusCode::NOT_FOUND).await["code"],
-        "rule-not-found"
-    );
-}
-
-#[tokio::test]
 async fn what_a_person_asked_for_is_never_remembered_and_stays_undecided_then() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;

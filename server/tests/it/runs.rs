@@ -90,35 +90,6 @@ async fn agents_are_listed_as_a_tree_and_found_by_either_address() {
 }
 
 #[tokio::test]
-async fn a_stop_is_recorded_once_and_only_gets_harder() {
-    let house = House::open().await;
-    let run = running(&*house.store, None).await;
-    let path = format!("/v1/agents/{}%2Forchestrator/interrupts", run.id);
-    let send = |mode: &str| {
-        house
-            .post(
-                "supervisor",
-                &path,
-                &json!({"mode": mode, "reason": "enough"}),
-            )
-            .send()
-    };
-    let first = send("graceful").await.unwrap();
-    assert_eq!(first.status(), StatusCode::ACCEPTED);
-    let first: Value = first.json().await.unwrap();
-    assert_eq!(first["type"], "PAUSE");
-    assert_eq!(first["kind"], "user_escape");
-    assert_eq!(first["state"], "requested");
-    let harder = send("immediate").await.unwrap();
-    assert_eq!(harder.status(), StatusCode::OK);
-    let harder: Value = harder.json().await.unwrap();
-    assert_eq!(harder["id"], first["id"]);
-    assert_eq!(harder["mode"], "immediate");
-    let softer: Value = send("graceful").await.unwrap().json().await.unwrap();
-    assert_eq!(softer["mode"], "immediate");
-}
-
-#[tokio::test]
 async fn a_run_that_has_ended_takes_no_stop_and_no_message() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;

@@ -1,13 +1,13 @@
 //! Nothing that an agent proposed counts as said by a person: by REST, on the page, by a policy.
 
-use interrupts::life::{Admission, Interrupt, Role, State, Verdict};
+use interrupts::life::{Admission, Interrupt, Role, State};
 use reqwest::StatusCode;
 use routing_core::AnswerForm;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
 use crate::page::{Browser, hidden};
-use crate::scene::{asked, awaiting, offering, open_choice, question, running};
+use crate::scene::{asked, awaiting, open_choice, question, running};
 
 /// What a decision over REST comes to.
 async fn decide(house: &House, asked: &Interrupt, body: &Value) -> Result<Value, Value> {
@@ -94,22 +94,6 @@ async fn a_confirmation_is_said_by_the_person_who_approves_and_a_default_says_no
     assert_eq!(row.state, State::AwaitingReview);
     let said = json!({"decision": "approve", "payload": {"confirmations": {"cost": false}}});
     decide(&house, &asked, &said).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_no_keeps_its_words_and_nothing_that_was_marked_before() {
-    let house = House::open().await;
-    let run = running(&*house.store, None).await;
-    for verdict in [Verdict::Reject, Verdict::Ignore, Verdict::Cancel] {
-        let asked = awaiting(&*house.store, offering(&run, "which?")).await;
-        let body = json!({"decision": verdict.name(), "message": "not now", "payload": {
-            "selectedChoices": ["expand"], "confirmations": {"cost": true}}});
-        decide(&house, &asked, &body).await.unwrap();
-        let row = house.store.interrupt(asked.id).await.unwrap().unwrap();
-        let (answer, _) = row.decision.unwrap().answer().unwrap();
-        assert_eq!(answer.text.as_deref(), Some("not now"));
-        assert!(answer.selected_choices.is_empty() && answer.confirmations.is_empty());
-    }
 }
 
 /// A question whose agent says what an answer is.

@@ -1,0 +1,103 @@
+//! Where requests are carried out: a store, under a policy. REST, the socket, the page and the program beside its store
+//! differ in who asks and in what wakes the run.
+
+use interrupts::IdempotencyKey;
+use interrupts::catalogue::NamedEvent;
+use interrupts::life::Interrupt;
+use interrupts::policy::Policy;
+use interrupts::store::{Admitted, Store};
+use jiff::Timestamp;
+
+use crate::event::{event_admission, event_key};
+use crate::refusal::{NotDone, not_admitted, not_asked, refuse_ended};
+use crate::request::{StopRequester, Target, Terms};
+use crate::stop::StopOrder;
+
+/// A store, the policy that sets the terms of what is requested of it, and the time.
+#[derive(Clone, Copy)]
+pub struct Control<'a> {
+    /// The store.
+    pub store: &'a dyn Store,
+    /// The policy.
+    pub policy: &'a Policy,
+    /// When it is carried out.
+    pub now: Timestamp,
+}
+
+impl std::fmt::Debug for Control<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut fields = formatter.debug_struct("Control");
+        fields.field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+impl Control<'_> {
+    /// Requests a stop: it is recorded when this returns, and not applied yet. It joins the same one that is under way, and
+    /// raises it if it is harder. A request that was made before with this key gets the same result, whatever became of its
+    /// run since.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be requested so, its run has ended, or the store failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was requested or not; with the same key it is safe to repeat.
+    pub async fn stop(
+        &self,
+        of: &Target<'_>,
+        order: &StopOrder,
+        by: StopRequester,
+        key: IdempotencyKey,
+    ) -> Result<Admitted, NotDone> {
+        order.check(of).map_err(not_asked)?;
+        let known = self.known(&key).await?;
+        if known.is_none() {
+            refuse_ended(of.run)?;
+        }
+        let terms = self.terms(known.as_ref());
+        let admission = order.admission(of, by, key, terms).map_err(not_asked)?;
+        // Its key is stored with the stop that it joins, so that a repeated request gets the same answer.
+        let admitted = self.store.join(admission).await;
+        admitted.map_err(|error| not_admitted(error, self.now))
+    }
+
+    /// Publishes a supervisor's event. Its id is its key: what was published before is answered again.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Control::stop`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was published or not; safe to repeat.
+    pub async fn publish(
+        &self,
+        to: &Target<'_>,
+        event: &NamedEvent,
+        by: StopRequester,
+    ) -> Result<Admitted, NotDone> {
+        let key = event_key(event).map_err(not_asked)?;
+        let known = self.known(&key).await?;
+        let terms = self.terms(known.as_ref());
+        let admission = event_admission(event, to, by, terms).map_err(not_asked)?;
+        if known.is_none() {
+            refuse_ended(to.run)?;
+        }
+        let admitted = self.store.admit(admission).await;
+        admitted.map_err(|error| not_admitted(error, self.now))
+    }
+
+    fn terms<'a>(&'a self, known: Option<&'a Interrupt>) -> Terms<'a> {
+        Terms {
+            policy: self.policy,
+            known,
+        }
+    }
+
+    /// The interrupt of the same request, if it was made before.
+    async fn known(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, NotDone> {
+        let known = self.store.interrupt_of(key).await;
+        known.map_err(NotDone::Store)
+    }
+}

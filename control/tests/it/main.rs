@@ -1,0 +1,6 @@
+//! What can be decided and requested, over a store in memory.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod deciding;
+mod requesting;
