@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 
+import anyio
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -44,12 +45,8 @@ async def work(name: str, seconds: float, context: Context) -> str:
 @server.tool()
 async def ignore(name: str, seconds: float, context: Context) -> str:
     """Works for some seconds, whatever it is told."""
-    working = asyncio.ensure_future(tick(name, seconds, context))
-    while not working.done():
-        try:
-            await asyncio.shield(working)
-        except asyncio.CancelledError:
-            log(f"{name} ignores")
+    with anyio.CancelScope(shield=True):
+        await tick(name, seconds, context)
     return f"{name} has worked"
 
 

@@ -53,8 +53,16 @@ async fn half_way(sdk: Sdk, way: Way) {
     assert_eq!(stage.pids().len(), 1, "it is the same process");
 }
 
+/// On a busy machine, that a server is quiet for a quarter of a second says nothing.
+fn on_a_busy_machine() -> Setting {
+    Setting {
+        more: "limits = { cancel = \"3s\", quiet = \"1s\" }".to_owned(),
+        ..Setting::default()
+    }
+}
+
 async fn ignored(sdk: Sdk, way: Way) {
-    let stage = Stage::new(sdk, way).await;
+    let stage = Stage::with(sdk, way, on_a_busy_machine()).await;
     let work = json!({"name": "a", "seconds": 60});
     let message = stage.interrupted("ignore", work, "a step 5").await;
     let CallEnd::Interrupted { partial, .. } = &message.end else {
@@ -191,7 +199,7 @@ async fn too_long(sdk: Sdk, way: Way) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_beside_one_that_is_ignored_fail_and_say_why() {
-    let stage = Stage::new(Sdk::Python, Way::Stdio).await;
+    let stage = Stage::with(Sdk::Python, Way::Stdio, on_a_busy_machine()).await;
     let beside = async {
         stage.wait_for("b step 1").await;
         // Another executor, as of another agent: its call is not interrupted.
