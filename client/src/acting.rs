@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 
 use crate::decision::body;
-use crate::request::Ask;
+use crate::request::Request;
 use crate::{Client, ClientError, ProblemDocument};
 
 /// For how many seconds a claim lasts.
@@ -79,7 +79,7 @@ impl Client {
     ) -> Result<(), ClientError> {
         let id = interrupt.to_string();
         let parts = ["v1", "interrupts", &id, "decisions"];
-        let ask = Ask::to_change(Method::POST, &parts)
+        let ask = Request::to_change(Method::POST, &parts)
             .with(body(decision))
             .of_version(decision.version)
             .once();
@@ -108,7 +108,7 @@ impl Client {
             items.push(item);
         }
         let parts = ["v1", "interrupts:decide"];
-        let ask = Ask::to_change(Method::POST, &parts)
+        let ask = Request::to_change(Method::POST, &parts)
             .with(json!({"decisions": items, "all_or_nothing": true}))
             .once();
         self.ask_for_all(ask).await
@@ -132,9 +132,9 @@ impl Client {
         let text = id.to_string();
         let parts = ["v1", "interrupts", &text, "claim"];
         let ask = if take {
-            Ask::to_change(Method::PUT, &parts).with(json!({"ttl_s": CLAIM_SECONDS}))
+            Request::to_change(Method::PUT, &parts).with(json!({"ttl_s": CLAIM_SECONDS}))
         } else {
-            Ask::to_change(Method::DELETE, &parts)
+            Request::to_change(Method::DELETE, &parts)
         };
         self.done(ask.of_version(version)).await
     }
@@ -157,7 +157,7 @@ impl Client {
     ) -> Result<RequestedInterrupt, ClientError> {
         let address = address(run, node);
         let parts = ["v1", "agents", &address, "interrupts"];
-        let ask = Ask::to_change(Method::POST, &parts)
+        let ask = Request::to_change(Method::POST, &parts)
             .with(json!(stop))
             .once();
         let answer = self.ask::<InterruptReference>(ask).await?;
@@ -187,7 +187,7 @@ impl Client {
             .map_err(|error| unsendable(error.to_string()))?;
         let body = serde_json::to_value(&event).map_err(|error| unsendable(error.to_string()))?;
         let parts = ["v1", "interrupt-requests"];
-        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
+        let ask = Request::to_change(Method::POST, &parts).with(body).once();
         let answer = self.ask::<Fate>(ask).await?;
         Ok(RequestedInterrupt {
             interrupt: answer.body.interrupt.id,
@@ -210,7 +210,7 @@ impl Client {
             None => id.to_string(),
         };
         let parts = ["v1", "interrupts", &text];
-        self.done(Ask::to_change(Method::DELETE, &parts)).await
+        self.done(Request::to_change(Method::DELETE, &parts)).await
     }
 
     /// Retries an interrupt that could not be delivered.
@@ -225,7 +225,7 @@ impl Client {
     pub async fn redrive(&self, id: InterruptId) -> Result<(), ClientError> {
         let text = id.to_string();
         let parts = ["v1", "interrupts", &text, "redrive"];
-        self.done(Ask::to_change(Method::POST, &parts)).await
+        self.done(Request::to_change(Method::POST, &parts)).await
     }
 
     /// Sends a message to an agent. The same key with the same text is the same message.
@@ -245,7 +245,7 @@ impl Client {
     ) -> Result<SentMessage, ClientError> {
         let address = address(run, node);
         let parts = ["v1", "agents", &address, "messages"];
-        let ask = Ask::to_change(Method::POST, &parts)
+        let ask = Request::to_change(Method::POST, &parts)
             .with(json!({"text": text}))
             .keyed(key.as_str());
         Ok(self.ask(ask).await?.body)
@@ -269,7 +269,7 @@ impl Client {
         let address = address(run, node);
         let number = position.to_string();
         let parts = ["v1", "agents", &address, "messages", &number];
-        self.done(Ask::to_change(Method::DELETE, &parts)).await
+        self.done(Request::to_change(Method::DELETE, &parts)).await
     }
 
     /// Changes a held plan. The run stays as it is. Returns where the plan is saved now.
@@ -299,7 +299,7 @@ impl Client {
         };
         body["if_version"] = json!(if_version);
         // A model may take longer than an answer may.
-        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
+        let ask = Request::to_change(Method::POST, &parts).with(body).once();
         let changed = self.ask::<Saved>(ask.patiently()).await?;
         Ok(CheckpointId {
             run,
@@ -319,10 +319,10 @@ impl Client {
     pub async fn revoke_rule(&self, id: RuleId) -> Result<(), ClientError> {
         let text = id.to_string();
         let parts = ["v1", "rules", &text];
-        self.done(Ask::to_change(Method::DELETE, &parts)).await
+        self.done(Request::to_change(Method::DELETE, &parts)).await
     }
 
-    async fn done(&self, ask: Ask<'_>) -> Result<(), ClientError> {
+    async fn done(&self, ask: Request<'_>) -> Result<(), ClientError> {
         self.ask::<IgnoredAny>(ask).await.map(|_answer| ())
     }
 }

@@ -8,7 +8,7 @@ use reqwest::{Certificate, Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::request::Ask;
+use crate::request::Request;
 use crate::{Address, ClientError, ProblemDocument, Token};
 
 /// How long a connection may take.
@@ -162,7 +162,7 @@ impl Client {
         parts: &[&str],
         query: &[(&str, String)],
     ) -> Result<T, ClientError> {
-        let answer = self.ask(Ask::to_read(parts, query)).await?;
+        let answer = self.ask(Request::to_read(parts, query)).await?;
         Ok(answer.body)
     }
 
@@ -170,8 +170,9 @@ impl Client {
     pub(crate) async fn find<T: DeserializeOwned>(
         &self,
         parts: &[&str],
+        query: &[(&str, String)],
     ) -> Result<Option<T>, ClientError> {
-        match self.sent(&Ask::to_read(parts, &[])).await? {
+        match self.sent(&Request::to_read(parts, query)).await? {
             (status, body) if status.is_success() => self.decoded(&body).map(Some),
             (status, body) => match ProblemDocument::read(status, &body) {
                 Some(problem) if problem.is_absence() => Ok(None),
@@ -183,7 +184,7 @@ impl Client {
     /// Sends a request and returns its answer.
     pub(crate) async fn ask<T: DeserializeOwned>(
         &self,
-        ask: Ask<'_>,
+        ask: Request<'_>,
     ) -> Result<ServerAnswer<T>, ClientError> {
         let (status, body) = self.sent(&ask).await?;
         if !status.is_success() {
@@ -197,7 +198,7 @@ impl Client {
     /// nothing if all of it was done.
     pub(crate) async fn ask_for_all(
         &self,
-        ask: Ask<'_>,
+        ask: Request<'_>,
     ) -> Result<Option<Vec<(String, ProblemDocument)>>, ClientError> {
         let (status, body) = self.sent(&ask).await?;
         if status.is_success() {
@@ -222,7 +223,7 @@ impl Client {
         headers: HeaderMap,
     ) -> Result<Response, ClientError> {
         let request = self
-            .request(&Ask::to_read(parts, query))
+            .request(&Request::to_read(parts, query))
             .headers(headers)
             .send();
         let waiting = tokio::time::timeout(ANSWERING, request).await;
@@ -238,7 +239,7 @@ impl Client {
         Err(self.refused(status, ProblemDocument::read(status, &body)))
     }
 
-    fn request(&self, ask: &Ask<'_>) -> reqwest::RequestBuilder {
+    fn request(&self, ask: &Request<'_>) -> reqwest::RequestBuilder {
         let url = self.address.at(ask.parts, ask.query);
         let mut request = self.http.request(ask.method.clone(), url);
         if let Some(token) = &self.token {
@@ -257,7 +258,7 @@ impl Client {
     }
 
     /// Sends a request, and repeats it if the first attempt cannot have changed anything.
-    async fn sent(&self, ask: &Ask<'_>) -> Result<(StatusCode, Vec<u8>), ClientError> {
+    async fn sent(&self, ask: &Request<'_>) -> Result<(StatusCode, Vec<u8>), ClientError> {
         let mut pauses = PAUSES.into_iter();
         let mut waits = if ask.is_patient { MOST_WAITS } else { 0 };
         loop {
@@ -278,7 +279,7 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, ask: &Ask<'_>) -> Attempt {
+    async fn attempt(&self, ask: &Request<'_>) -> Attempt {
         let exchange = async {
             let response = match self.request(ask).send().await {
                 Ok(response) => response,

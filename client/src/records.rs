@@ -1,6 +1,6 @@
 //! The rows of a server's store, in the form in which they are kept.
 
-use control::RunProgress;
+use control::{Ask, RunProgress};
 use interrupts::IdempotencyKey;
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Interrupt, RunState};
@@ -10,29 +10,9 @@ use interrupts::store::{
 };
 use planning::PlanReading;
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::{Client, ClientError};
-
-/// A row and its place.
-#[derive(Debug, Deserialize)]
-struct PositionedRow<T> {
-    position: u64,
-    record: T,
-}
-
-/// A part of a list of rows.
-#[derive(Debug, Deserialize)]
-struct Records<T> {
-    records: Vec<PositionedRow<T>>,
-}
-
-/// The plan of a run.
-#[derive(Debug, Deserialize)]
-struct PlanRecord {
-    reading: Option<PlanReading>,
-}
 
 /// What a catalogue belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,20 +21,6 @@ pub enum CatalogueOf<'a> {
     Run(&'a str),
     /// An interrupt.
     Interrupt(InterruptId),
-}
-
-/// The rows without their places.
-fn rows<T>(placed: Vec<(u64, T)>) -> Vec<T> {
-    placed.into_iter().map(|(_position, row)| row).collect()
-}
-
-/// The wanted states, as a parameter; none if all are wanted.
-fn states<T: ToString>(states: &[T]) -> Vec<(&'static str, String)> {
-    if states.is_empty() {
-        return Vec::new();
-    }
-    let names: Vec<String> = states.iter().map(T::to_string).collect();
-    vec![("states", names.join(","))]
 }
 
 /// Each method only reads, so each may be dropped and repeated at will. Each ends with a [`ClientError`] if the server
@@ -70,7 +36,8 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn run(&self, name: &str) -> Result<Option<Run>, ClientError> {
-        self.find(&["v1", "records", "runs", name]).await
+        let run = name.to_owned();
+        self.find_record(Ask::Run(run)).await
     }
 
     /// Runs in these states, or all of them, in the order of their creation, with their positions.
@@ -87,8 +54,8 @@ impl Client {
         wanted: &[RunState],
         page: Page,
     ) -> Result<Vec<(u64, Run)>, ClientError> {
-        self.page(&["v1", "records", "runs"], states(wanted), page)
-            .await
+        let states = wanted.to_vec();
+        self.record(Ask::Runs(states, page)).await
     }
 
     /// An agent of a run.
@@ -101,11 +68,8 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn agent(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, ClientError> {
-        let run = run.to_string();
-        let query = vec![("node_id", node.to_string())];
-        let page = Page { after: 0, limit: 1 };
-        let parts = ["v1", "records", "runs", &run, "agents"];
-        Ok(rows(self.page(&parts, query, page).await?).pop())
+        let node = node.clone();
+        self.record(Ask::Agent(run, node)).await
     }
 
     /// The agents of a run, in the order in which they came to be, with their positions.
@@ -118,7 +82,7 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn agents(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, ClientError> {
-        self.of_run(run, "agents", page).await
+        self.record(Ask::Agents(run, page)).await
     }
 
     /// An interrupt.
@@ -131,8 +95,7 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, ClientError> {
-        let id = id.to_string();
-        self.find(&["v1", "records", "interrupts", &id]).await
+        self.find_record(Ask::Interrupt(id)).await
     }
 
     /// The interrupt that the request with this key made.
@@ -148,10 +111,8 @@ impl Client {
         &self,
         key: &IdempotencyKey,
     ) -> Result<Option<Interrupt>, ClientError> {
-        let query = vec![("key", key.as_str().to_owned())];
-        let page = Page { after: 0, limit: 1 };
-        let parts = ["v1", "records", "interrupts"];
-        Ok(rows(self.page(&parts, query, page).await?).pop())
+        let key = key.clone();
+        self.record(Ask::InterruptOf(key)).await
     }
 
     /// Interrupts in the order of their admission, with their positions.
@@ -168,15 +129,8 @@ impl Client {
         filter: &Filter,
         page: Page,
     ) -> Result<Vec<(u64, Interrupt)>, ClientError> {
-        let mut query = states(&filter.states);
-        if let Some(run) = filter.run {
-            query.push(("run_id", run.to_string()));
-        }
-        if let Some(node) = &filter.node {
-            query.push(("node_id", node.to_string()));
-        }
-        self.page(&["v1", "records", "interrupts"], query, page)
-            .await
+        let filter = filter.clone();
+        self.record(Ask::Interrupts(filter, page)).await
     }
 
     /// The catalogue of kinds and routes that a run follows, or that an interrupt was raised under.
@@ -189,11 +143,11 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn catalogue(&self, of: CatalogueOf<'_>) -> Result<Option<Catalogue>, ClientError> {
-        let (kind, id) = match of {
-            CatalogueOf::Run(name) => ("runs", name.to_owned()),
-            CatalogueOf::Interrupt(id) => ("interrupts", id.to_string()),
-        };
-        self.find(&["v1", "records", kind, &id, "catalogue"]).await
+        self.find_record(match of {
+            CatalogueOf::Run(name) => Ask::CatalogueOfRun(name.to_owned()),
+            CatalogueOf::Interrupt(interrupt) => Ask::CatalogueOfInterrupt(interrupt),
+        })
+        .await
     }
 
     /// The journal of a run: what it did, and the results. Empty if there is no such run.
@@ -206,7 +160,7 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, ClientError> {
-        self.of_run(run, "journal", page).await.map(rows)
+        self.record(Ask::Journal(run, page)).await
     }
 
     /// The messages to the agents of a run.
@@ -223,7 +177,7 @@ impl Client {
         run: RunId,
         page: Page,
     ) -> Result<Vec<StoredMessage>, ClientError> {
-        self.of_run(run, "messages", page).await.map(rows)
+        self.record(Ask::Messages(run, page)).await
     }
 
     /// The checkpoints that a run can continue from.
@@ -240,7 +194,7 @@ impl Client {
         run: RunId,
         page: Page,
     ) -> Result<Vec<Checkpoint>, ClientError> {
-        self.of_run(run, "checkpoints", page).await.map(rows)
+        self.record(Ask::Checkpoints(run, page)).await
     }
 
     /// The audit.
@@ -253,9 +207,7 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, ClientError> {
-        self.page(&["v1", "records", "audit"], Vec::new(), page)
-            .await
-            .map(rows)
+        self.record(Ask::Audit(page)).await
     }
 
     /// Makes the server read its whole audit, and compare every digest and all that it vouches for.
@@ -281,9 +233,7 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, ClientError> {
-        let run = run.to_string();
-        self.find(&["v1", "records", "runs", &run, "progress"])
-            .await
+        self.find_record(Ask::Progress(run)).await
     }
 
     /// The plan of a run that carries out one; nothing if it has saved none yet.
@@ -296,10 +246,7 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn plan(&self, run: RunId) -> Result<Option<PlanReading>, ClientError> {
-        let run = run.to_string();
-        let parts = ["v1", "records", "runs", &run, "plan"];
-        let told: PlanRecord = self.read(&parts, &[]).await?;
-        Ok(told.reading)
+        self.record(Ask::Plan(run)).await
     }
 
     /// The standing rules in the order in which they were made, with their positions.
@@ -312,8 +259,7 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, ClientError> {
-        self.page(&["v1", "records", "rules"], Vec::new(), page)
-            .await
+        self.record(Ask::Rules(page)).await
     }
 
     /// A standing rule.
@@ -326,33 +272,27 @@ impl Client {
     ///
     /// Safe: it only reads.
     pub async fn rule(&self, id: RuleId) -> Result<Option<StandingRule>, ClientError> {
-        let id = id.to_string();
-        self.find(&["v1", "records", "rules", &id]).await
+        self.find_record(Ask::Rule(id)).await
     }
 
-    /// A page of rows.
-    async fn page<T: DeserializeOwned>(
-        &self,
-        parts: &[&str],
-        mut query: Vec<(&'static str, String)>,
-        page: Page,
-    ) -> Result<Vec<(u64, T)>, ClientError> {
-        query.push(("cursor", page.after.to_string()));
-        query.push(("limit", page.limit.to_string()));
-        let rows: Records<T> = self.read(parts, &query).await?;
-        let placed = |row: PositionedRow<T>| (row.position, row.record);
-        Ok(rows.records.into_iter().map(placed).collect())
+    /// What is there, or null.
+    async fn record<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, ClientError> {
+        let (name, of) = in_parts(&ask)?;
+        self.read(&["v1", "records", &name], &[("of", of)]).await
     }
 
-    /// A page of the rows of a run. Empty if there is no such run.
-    async fn of_run<T: DeserializeOwned>(
-        &self,
-        run: RunId,
-        what: &str,
-        page: Page,
-    ) -> Result<Vec<(u64, T)>, ClientError> {
-        let run = run.to_string();
-        self.page(&["v1", "records", "runs", &run, what], Vec::new(), page)
-            .await
+    /// What may not be there.
+    async fn find_record<T: DeserializeOwned>(&self, ask: Ask) -> Result<Option<T>, ClientError> {
+        let (name, of) = in_parts(&ask)?;
+        self.find(&["v1", "records", &name], &[("of", of)]).await
     }
+}
+
+/// The name of what is asked for, and the rest of it as JSON.
+fn in_parts(ask: &Ask) -> Result<(String, String), ClientError> {
+    let unsendable = |problem: String| ClientError::Unsendable { problem };
+    let asked = serde_json::to_value(ask).map_err(|error| unsendable(error.to_string()))?;
+    let parts = asked.as_object().and_then(|asked| asked.iter().next());
+    let (name, of) = parts.ok_or_else(|| unsendable("it asks for nothing".to_owned()))?;
+    Ok((name.clone(), of.to_string()))
 }

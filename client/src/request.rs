@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A request.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     pub(crate) parts: &'a [&'a str],
     pub(crate) query: &'a [(&'a str, String)],
@@ -16,7 +16,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) is_patient: bool,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> Request<'a> {
     /// A request that only reads.
     pub(crate) fn to_read(parts: &'a [&'a str], query: &'a [(&'a str, String)]) -> Self {
         Self {

@@ -6,7 +6,7 @@ use routing_core::RunId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::request::Ask;
+use crate::request::Request;
 use crate::{Client, ClientError};
 
 /// A run that shall be started.
@@ -47,7 +47,7 @@ impl Client {
     pub async fn start(&self, new: NewRun) -> Result<RunId, ClientError> {
         let parts = ["v1", "runs"];
         let body = json!({"goal": new.goal, "options": new.options});
-        let ask = Ask::to_change(Method::POST, &parts).with(body);
+        let ask = Request::to_change(Method::POST, &parts).with(body);
         let answer = self.ask::<RunReference>(ask).await?;
         Ok(answer.body.run_id)
     }
@@ -64,7 +64,7 @@ impl Client {
     pub async fn resume(&self, run: RunId, how: &ResumeOrder) -> Result<RunId, ClientError> {
         let run = run.to_string();
         let parts = ["v1", "runs", &run, "resume"];
-        let ask = Ask::to_change(Method::POST, &parts).with(json!(how));
+        let ask = Request::to_change(Method::POST, &parts).with(json!(how));
         let answer = self.ask::<RunReference>(ask).await?;
         Ok(answer.body.run_id)
     }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::request::Ask;
+use crate::request::Request;
 use crate::{Client, ClientError};
 
 /// A token's current state. Neither its secret nor its digest can be read.
@@ -97,7 +97,7 @@ impl Client {
         if let Some(lifetime) = lifetime {
             body["lifetime_s"] = json!(lifetime.as_secs());
         }
-        let ask = Ask::to_change(Method::POST, &parts).with(body);
+        let ask = Request::to_change(Method::POST, &parts).with(body);
         Ok(self.ask(ask).await?.body)
     }
 
@@ -112,7 +112,7 @@ impl Client {
     /// Safe to repeat.
     pub async fn revoke_token(&self, id: &str) -> Result<TokenLine, ClientError> {
         let parts = ["v1", "tokens", id];
-        let ask = Ask::to_change(Method::DELETE, &parts);
+        let ask = Request::to_change(Method::DELETE, &parts);
         Ok(self.ask(ask).await?.body)
     }
 }

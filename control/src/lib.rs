@@ -3,6 +3,7 @@
 //!
 //! REST, the socket, the page, and the program beside the store all share these rules of what can be asked.
 
+mod ask;
 mod checkpoint;
 mod control;
 mod deciding;
@@ -21,6 +22,7 @@ mod stop;
 mod suggested;
 mod unseen;
 
+pub use ask::Ask;
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
 pub use control::Control;
 pub use deciding::{NewDecision, RememberOrder, preview};

@@ -45,6 +45,6 @@ pub use launcher::{
 };
 pub use metrics::StoreTimes;
 pub use probes::{Probed, WorkerFigures, serve_probes};
-pub use routes::{asyncapi, openapi, openapi_of_records};
+pub use routes::{asyncapi, openapi};
 pub use serve::{Drained, ServeError, check_reach, serve};
 pub use tls::{TlsError, TlsIdentity};

@@ -54,7 +54,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::{
-    Ticket, admit_only_the_known, keep_the_pace, refuse_foreign_sites, refuse_large_heads,
+    Ticket, admit_only_the_known, limit_rate, refuse_foreign_sites, refuse_large_heads,
     takes_tickets,
 };
 use crate::app::App;
@@ -122,34 +122,9 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(health::metrics))
 }
 
-/// The rows of the store for `irq` of the same version: served, but not an interface that others could rely on.
-fn records() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(records::runs))
-        .routes(routes!(records::run))
-        .routes(routes!(records::progress))
-        .routes(routes!(records::plan))
-        .routes(routes!(records::agents))
-        .routes(routes!(records::checkpoints))
-        .routes(routes!(records::journal))
-        .routes(routes!(records::messages))
-        .routes(routes!(records::interrupts))
-        .routes(routes!(records::interrupt))
-        .routes(routes!(records::catalogue_of_run))
-        .routes(routes!(records::catalogue_of_interrupt))
-        .routes(routes!(records::rules))
-        .routes(routes!(records::rule))
-        .routes(routes!(records::audit))
-}
-
 /// The description of the interface, as it is served at `/openapi.json`.
 pub fn openapi() -> Value {
     described(resources().into_openapi())
-}
-
-/// The description of the rows of the store, which `/openapi.json` does not promise.
-pub fn openapi_of_records() -> Value {
-    serde_json::to_value(records().into_openapi()).unwrap_or_default()
 }
 
 fn described(mut api: utoipa::openapi::OpenApi) -> Value {
@@ -280,16 +255,16 @@ fn describe(operation: &mut Value) {
 /// Everything that is served.
 pub(crate) fn router(app: App) -> Router {
     let (resources, api) = resources().split_for_parts();
-    let (records, _not_described) = records().split_for_parts();
     let api = described(api);
     let router = resources
-        .merge(records)
+        // Rows of the store for `irq` of the same version: served, and not an interface that others could rely on.
+        .route("/v1/records/{what}", axum::routing::get(records::answer))
         .route("/openapi.json", specification(&api))
         .route("/asyncapi.json", specification(&asyncapi()))
         .merge(page::router())
         .fallback(nothing_here)
         .method_not_allowed_fallback(no_such_method)
-        .layer(middleware::from_fn_with_state(app.clone(), keep_the_pace))
+        .layer(middleware::from_fn_with_state(app.clone(), limit_rate))
         .layer(middleware::from_fn_with_state(
             app.clone(),
             admit_only_the_known,

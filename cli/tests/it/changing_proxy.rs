@@ -69,7 +69,7 @@ fn carry(
             head.push_str(&line);
         }
     }
-    let is_about_interrupts = head.starts_with("GET /v1/records/interrupts");
+    let is_about_interrupts = head.starts_with("GET /v1/records/interrupt");
     head.push_str(&format!("host: {server}\r\nconnection: close\r\n\r\n"));
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;

@@ -20,8 +20,8 @@ const LISTS: [&str; 6] = [
     "/v1/runs?limit=500",
     "/v1/agents?limit=500",
     "/v1/history?limit=500",
-    "/v1/records/interrupts?limit=500",
-    "/v1/records/runs?limit=500",
+    "/v1/records/interrupts?of=[{},{%22after%22:0,%22limit%22:500}]",
+    "/v1/records/runs?of=[[],{%22after%22:0,%22limit%22:500}]",
 ];
 
 /// What an agent asks that has much to say.

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
+use serde::{Deserialize, Serialize};
 
 use super::error::{ChangeError, StoreError};
 use super::journal::{Intent, JournalError};
@@ -171,7 +172,8 @@ pub enum TogetherError {
 }
 
 /// Which interrupts to list, in the order of their admission. What is `None` or empty does not restrict.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Filter {
     /// Of this run.
     pub run: Option<RunId>,
@@ -182,7 +184,8 @@ pub struct Filter {
 }
 
 /// A part of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Page {
     /// Begins after this position; 0 for the beginning.
     pub after: u64,

@@ -91,7 +91,7 @@ impl ConcurrencyLimit {
     /// text of the response stays until it is sent.
     ///
     /// Cancel safe: it only waits.
-    pub(super) async fn turn(&self, is_for_a_list: bool) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn turn(&self, is_for_a_list: bool) -> Option<SemaphorePermit<'_>> {
         if is_for_a_list {
             self.turns.acquire().await.ok()
         } else {

@@ -1,5 +1,6 @@
 //! An orchestrator of somebody else, one of whose kinds is called as one of ours: what is shown and checked is its own.
 
+use control::Ask;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Admission, Interrupt, Role};
 use interrupts::store::{Run, Store};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::house::{House, problem};
 use crate::page::Browser;
+use crate::rights::record_path;
 use crate::scene::{awaiting, node, question, running};
 
 /// A desk whose routes take a matter with a number of pages, and lawyers a paragraph.
@@ -74,7 +76,7 @@ async fn the_schema_of_an_answer_is_that_of_the_catalogue_that_its_question_name
         .await;
     assert_eq!(routing, desk()["routes"][0]["schema"]);
     let kept = house
-        .read(&format!("/v1/records/interrupts/{}/catalogue", asked.id))
+        .read(&record_path(&Ask::CatalogueOfInterrupt(asked.id)))
         .await;
     assert_eq!(kept, desk());
 }

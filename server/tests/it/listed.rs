@@ -59,10 +59,12 @@ async fn what_is_wrong_in_a_query_for_records_is_refused_whatever_else_it_names(
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     for query in [
-        "interrupts?states=done".to_owned(),
-        "interrupts?key=evt-1&states=done".to_owned(),
-        "interrupts?key=evt-1&node_id=no%20node".to_owned(),
-        format!("runs/{}/agents?node_id=no%20node", run.id),
+        "interrupts".to_owned(),
+        "interrupts?of=[{%22states%22:[%22done%22]},{%22after%22:0,%22limit%22:1}]".to_owned(),
+        "interrupts?of=[{%22state%22:[]},{%22after%22:0,%22limit%22:1}]".to_owned(),
+        "runs?of=[[],{%22after%22:0,%22limit%22:501}]".to_owned(),
+        "nothing?of=[]".to_owned(),
+        format!("agent?of=[%22{}%22,%22no%20node%22]", run.id),
     ] {
         let path = format!("/v1/records/{query}");
         let refused = house.get("viewer", &path).send().await.unwrap();

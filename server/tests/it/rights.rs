@@ -1,8 +1,12 @@
 //! Who may do what: every operation of the description, as every role.
 
+use control::Ask;
+use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Role};
-use interrupts::store::Run;
+use interrupts::store::{Filter, Page, Run};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, StatusCode};
+use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Value, json};
 
 use crate::house::{House, ROLES, agent, problem, token};
@@ -40,8 +44,59 @@ pub(crate) fn gaps(run: &Run, asked: &Interrupt) -> [(&'static str, String); 9] 
 /// Every operation that there is: those of the description, and those that it does not promise.
 pub(crate) fn all_operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Method, String, Value)> {
     let mut all = operations(api, gaps);
-    all.extend(operations(&server::openapi_of_records(), gaps));
+    let named = |name: &str| {
+        gaps.iter()
+            .find(|(gap, _)| *gap == name)
+            .unwrap()
+            .1
+            .as_str()
+    };
+    let (run, interrupt) = (named("run_id"), named("interrupt_id").parse().unwrap());
+    let asks = asks(run.parse().unwrap(), interrupt);
+    all.extend(asks.into_iter().map(|(ask, right)| {
+        let description = json!({"x-right": right});
+        (Method::GET, record_path(&ask), description)
+    }));
     all
+}
+
+/// What can be asked for as it is stored, and the right that it takes.
+fn asks(run: RunId, interrupt: InterruptId) -> Vec<(Ask, &'static str)> {
+    let page = Page { after: 0, limit: 9 };
+    let of_run = Filter {
+        run: Some(run),
+        ..Filter::default()
+    };
+    vec![
+        (Ask::Run(run.to_string()), "read"),
+        (Ask::Runs(Vec::new(), page), "read"),
+        (Ask::Progress(run), "read"),
+        (Ask::Plan(run), "read"),
+        (Ask::CatalogueOfRun(run.to_string()), "read"),
+        (Ask::Agent(run, NodeId::root()), "read"),
+        (Ask::Agents(run, page), "read"),
+        (Ask::Checkpoints(run, page), "read"),
+        (Ask::Journal(run, page), "read"),
+        (Ask::Messages(run, page), "read"),
+        (Ask::Interrupt(interrupt), "read"),
+        (
+            Ask::InterruptOf(IdempotencyKey::new("evt-1").unwrap()),
+            "read",
+        ),
+        (Ask::Interrupts(of_run, page), "read"),
+        (Ask::CatalogueOfInterrupt(interrupt), "read"),
+        (Ask::Rule(RuleId::generate()), "survey"),
+        (Ask::Rules(page), "survey"),
+        (Ask::Audit(page), "survey"),
+    ]
+}
+
+/// The path at which something is asked for.
+pub(crate) fn record_path(ask: &Ask) -> String {
+    let asked = serde_json::to_value(ask).unwrap();
+    let (name, of) = asked.as_object().unwrap().iter().next().unwrap();
+    let of = utf8_percent_encode(&of.to_string(), NON_ALPHANUMERIC).to_string();
+    format!("/v1/records/{name}?of={of}")
 }
 
 /// Every operation of the description: method, path with something in its gaps, and what is said of it.

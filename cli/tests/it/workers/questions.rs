@@ -294,7 +294,10 @@ async fn an_event_waits_for_a_question_of_its_agent_and_one_that_was_asked_befor
     }
     let approve = json!({"answer": {"legal": {"matter": "contract"}}});
     run.post("questions/after/request", &approve).await.fine();
-    let path = format!("/v1/records/runs/{}/journal", run.id);
+    let path = format!(
+        "/v1/records/journal?of=[%22{}%22,{{%22after%22:0,%22limit%22:500}}]",
+        run.id
+    );
     let journal = desk.installation.json(&path).await.to_string();
     let said = r#""content":"{\"requested\":true,\"outcome\":\"routed\","#;
     assert_eq!(journal.matches(said).count(), 1, "{journal}");
