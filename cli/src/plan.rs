@@ -273,7 +273,7 @@ pub(crate) async fn apply(
 
 /// A plan that was not stopped for a person cannot be changed.
 pub(crate) fn not_held(run: &Run) -> Failure {
-    let text = format!("{} does not stand still for a person", run.id);
+    let text = format!("{} is not paused for review", run.id);
     Failure::new(Exit::Conflict, text).hint(format!("`irq plan {}` shows the plan", run.id))
 }
 

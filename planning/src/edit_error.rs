@@ -25,7 +25,7 @@ pub enum PlanEditError {
         run: RunId,
     },
     /// It is not stopped for a person.
-    #[error("{run} is {state}, and does not stand still for a person")]
+    #[error("{run} is {state}, and not paused for review")]
     NotHeld {
         /// The run.
         run: RunId,

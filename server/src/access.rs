@@ -18,7 +18,7 @@ pub(crate) use concurrency_limit::ConcurrencyLimit;
 pub(crate) use head::refuse_large_heads;
 pub(crate) use host::HostNames;
 pub(crate) use middleware::{Ticket, admit_only_the_known, refuse_foreign_sites, takes_tickets};
-pub(crate) use pace::{Pace, Peer, keep_the_pace};
+pub(crate) use pace::{Pace, Peer, limit_rate};
 pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right, Surveys, Works};
 pub(crate) use session::{SessionCookie, begin_session, end_session};
 pub(crate) use session_expiry::{SessionExpiry, Stay};

@@ -131,7 +131,7 @@ impl Feed {
     /// Follows the store until `stop` is cancelled.
     pub(crate) async fn follow(self: Arc<Self>, stop: CancellationToken) {
         // All waiting callers are released when this ends, for any reason.
-        let _last = LetsGo(&self.answered);
+        let _last = AnswerOnDrop(&self.answered);
         loop {
             let asked = self.asked.load(Ordering::SeqCst);
             if let Err(error) = self.catch_up().await {
@@ -289,9 +289,9 @@ impl Feed {
 }
 
 /// Releases all waiting callers, once and for all.
-struct LetsGo<'feed>(&'feed watch::Sender<u64>);
+struct AnswerOnDrop<'feed>(&'feed watch::Sender<u64>);
 
-impl Drop for LetsGo<'_> {
+impl Drop for AnswerOnDrop<'_> {
     fn drop(&mut self) {
         self.0.send_replace(u64::MAX);
     }

@@ -155,7 +155,7 @@ fn refuse_empty(message: Option<&str>) -> Result<(), Failure> {
     match message {
         Some(text) if text.trim().is_empty() => {
             let failure = Failure::new(Exit::Usage, "the message is empty");
-            Err(failure.hint("leave --message away to say nothing"))
+            Err(failure.hint("leave --message out to say nothing"))
         }
         Some(_) | None => Ok(()),
     }

@@ -49,7 +49,7 @@ def answers(installation, page, claim):
     page.context.clear_cookies()
     press(page, "Answer")
     page.locator("#token").fill(installation.token)
-    press(page, "Come in")
+    press(page, "Sign in")
     page.wait_for_url(address)
     claim("and with a session that ends", filled() == wanted, str(filled()))
     press(page, "Answer")

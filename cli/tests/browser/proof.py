@@ -239,7 +239,7 @@ def ended_session(installation, page):
     page.context.clear_cookies()
     page.get_by_role("button", name="Answer", exact=True).click()
     page.locator("#token").fill(installation.token)
-    page.get_by_role("button", name="Come in").click()
+    page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"**/review/{question}")
     written = page.locator("#text").input_value()
     claim("what was written while a session ended is there again", written == "my draft", written)

@@ -119,7 +119,7 @@ codes! {
     /// The run has saved no plan.
     NoPlan => 409, "no-plan", "The run has no plan";
     /// A plan is changed only while it is on hold for a person.
-    NotHeld => 409, "not-held", "The plan does not stand still";
+    NotHeld => 409, "not-held", "The plan is not paused for review";
     /// Another process is working on the run.
     InHand => 409, "in-hand", "Another process owns the run";
     /// The model suggested no change.

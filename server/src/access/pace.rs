@@ -97,11 +97,7 @@ fn too_fast(wait: Duration) -> Problem {
 }
 
 /// Refuses a caller that sends requests too fast, or too many at once.
-pub(crate) async fn keep_the_pace(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn limit_rate(State(app): State<App>, request: Request, next: Next) -> Response {
     let Some(caller) = request.extensions().get::<Caller>() else {
         return next.run(request).await;
     };

@@ -64,7 +64,7 @@ pub(crate) const TOLD: [(&str, &str); 48] = [
         "An interrupt was accepted; it has not taken hold yet.",
     ),
     ("interrupt.delivered", "The process of the run has it."),
-    ("interrupt.acknowledged", "It has taken hold."),
+    ("interrupt.acknowledged", "The agent has acknowledged it."),
     ("interrupt.opened", "It waits for a person."),
     (
         "interrupt.claimed",

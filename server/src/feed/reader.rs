@@ -31,7 +31,7 @@ pub(crate) enum ReaderItem {
 pub(crate) enum GapReason {
     /// They are no longer kept, or this store never gave out the position.
     Retention,
-    /// He was too slow.
+    /// The reader was too slow.
     SlowConsumer,
 }
 

@@ -76,7 +76,7 @@ fn of_this_server(path: &str) -> &str {
 /// The page for unknown readers. After logging in, the reader goes on to what they wanted to see.
 fn entrance(problem: Option<&Problem>, to: &str) -> Response {
     let body = html! {
-        h1 { "Come in" }
+        h1 { "Sign in" }
         @if let Some(problem) = problem { (banner(problem)) }
         p { "Open the address that " code { (as_called("irq serve")) } " has printed: it lets you in once. Or give a token:" }
         form method="post" action="/session" class="stack" {
@@ -84,10 +84,10 @@ fn entrance(problem: Option<&Problem>, to: &str) -> Response {
             label for="token" { "Token" }
             input id="token" name="token" type="password" autocomplete="off" required;
             p.hint { "Make one with " code { (as_called("irq token create --name NAME --role reviewer")) } "." }
-            button type="submit" { "Come in" }
+            button type="submit" { "Sign in" }
         }
     };
-    let page = page("Come in", NavigationItem::Elsewhere, None, &body);
+    let page = page("Sign in", NavigationItem::Elsewhere, None, &body);
     (StatusCode::UNAUTHORIZED, page).into_response()
 }
 

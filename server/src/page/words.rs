@@ -20,7 +20,7 @@ pub(super) fn event(kind: &str) -> String {
         "checkpoint.saved" => "A checkpoint is saved",
         "interrupt.requested" => "An interrupt is asked for",
         "interrupt.delivered" => "It is delivered",
-        "interrupt.acknowledged" => "It has taken hold",
+        "interrupt.acknowledged" => "The agent has acknowledged it",
         "interrupt.opened" => "A person is asked",
         "interrupt.claimed" => "Claimed by a reviewer",
         "interrupt.released" => "It is given back",

@@ -67,7 +67,7 @@ pub(super) fn etag(version: u64) -> String {
 /// The version that a caller claims to have seen.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SeenVersion {
-    /// He says nothing.
+    /// No version was given.
     Unsaid,
     /// Whichever there is.
     Any,

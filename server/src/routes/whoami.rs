@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::events::position_text;
 use crate::wire::RoleName;
 
-/// Who the caller is, and what answers him.
+/// Who the caller is, and the server's version.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WhoAmI {
     /// The name that stands in the audit when he does something.
@@ -32,7 +32,7 @@ pub(crate) struct WhoAmI {
     seq: String,
 }
 
-/// Says who the caller is, and which version answers him.
+/// Says who the caller is, and which version of the server answers.
 #[utoipa::path(get, path = "/v1/whoami", extensions(("x-right" = json!("read"))),
     responses((status = 200, body = WhoAmI)))]
 pub(crate) async fn whoami(State(app): State<App>, Reads(caller): Reads) -> Json<WhoAmI> {

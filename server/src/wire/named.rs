@@ -22,7 +22,7 @@ pub(crate) enum DecisionName {
     Reroute,
     /// Change the plan.
     ModifyPlan,
-    /// Give the matter up.
+    /// The agent drops it, without side effects.
     Cancel,
     /// Go on after a pause.
     Resume,

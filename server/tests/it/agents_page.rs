@@ -313,7 +313,7 @@ async fn nobody_unknown_sees_an_agent_and_a_viewer_finds_the_page_in_the_navigat
         let response = house.client.get(house.url(path)).send().await.unwrap();
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{path}");
         let page = response.text().await.unwrap();
-        assert!(page.contains("Come in"), "{path}: {page}");
+        assert!(page.contains("Sign in"), "{path}: {page}");
         assert!(!page.contains(&run.id.to_string()), "{path}: {page}");
     }
     let browser = Browser::of(&house, "eve", Role::Observer).await;

@@ -25,7 +25,7 @@ async fn nobody_sees_anything_but_how_to_come_in() {
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{path}");
         let page = response.text().await.unwrap();
         assert!(
-            page.contains("Come in") && !page.contains("clarification"),
+            page.contains("Sign in") && !page.contains("clarification"),
             "{path}: {page}"
         );
     }

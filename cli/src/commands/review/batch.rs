@@ -144,7 +144,7 @@ async fn all_or_nothing(
     }
     let text = nothing_decided(count, names.len());
     Err(Failure::new(first.unwrap_or(Exit::Failure), text)
-        .hint("take them out of the file, or leave --all-or-nothing away")
+        .hint("take them out of the file, or leave --all-or-nothing out")
         .into())
 }
 

@@ -296,7 +296,7 @@ impl OuterLimits {
                     Exit::Usage,
                     format!("--max-memory, --max-cpu-time: {error}"),
                 )
-                .hint("leave them away on this system; the other limits work everywhere")
+                .hint("leave them out on this system; the other limits work everywhere")
             })?);
         }
         Ok(guards)

@@ -241,10 +241,10 @@ fn a_working_run_is_previewed_and_not_changed_and_another_workflow_has_no_plan()
     assert_eq!(desk.plan(&run)["proposal"], Value::Null);
     for change in ["--undo", "--redo", "--suggest=faster"] {
         let refused = end(&mut desk.irq(&["plan", &run, change]));
-        refused.exits_with(CONFLICT).says("does not stand still");
+        refused.exits_with(CONFLICT).says("not paused for review");
     }
     let refused = end(&mut desk.irq(&["plan", &run, "--apply", "0123456789ab"]));
-    refused.exits_with(CONFLICT).says("does not stand still");
+    refused.exits_with(CONFLICT).says("not paused for review");
     running.child.kill().unwrap();
     running.child.wait().unwrap();
     // A run that lost its process at a step is interrupted, changed and resumed all the same.

@@ -121,7 +121,7 @@ const OF_A_QUESTION: [Button; 5] = [
     ),
     (
         Verdict::Cancel,
-        "Give the matter up",
+        "Cancel",
         "it is told to drop the matter, without side effects",
     ),
 ];
@@ -150,7 +150,7 @@ const OF_A_STOP: [Button; 3] = [
     ),
     (
         Verdict::Cancel,
-        "Give the matter up",
+        "Cancel",
         "the agent is told to drop the matter, without side effects",
     ),
 ];

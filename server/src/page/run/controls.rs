@@ -86,7 +86,7 @@ fn stopping(
                     }
                     (chosen_still(gone.as_deref(), whom, ENDED))
                 }
-                p.banner id="node-gone" role="alert" hidden[gone.is_none()] { "Whom you have chosen has ended, so there is nothing to stop. Choose again whom you mean; nobody else is stopped before you do." }
+                p.banner id="node-gone" role="alert" hidden[gone.is_none()] { "The agent you chose has ended. Choose another one; nothing is stopped until you do." }
                 p.hint { "A stop of an agent reaches all that it has started, too." }
                 label for="reason" { "Why" }
                 input id="reason" name="reason" autocomplete="off" value=(text(filled, "reason"));
@@ -127,7 +127,7 @@ fn sending(
                         }
                         (chosen_still(gone.as_deref(), whom, READS_NOTHING))
                     }
-                    p.banner id="to-gone" role="alert" hidden[gone.is_none()] { "Whom you have chosen reads no messages now: it has ended, or will have no other turn. Choose again whom you mean; what you have written goes to nobody before you do." }
+                    p.banner id="to-gone" role="alert" hidden[gone.is_none()] { "The agent you chose reads no messages now: it has ended, or has no further turn. Choose another one; what you have written is not sent until you do." }
                 }
                 label for="text" { "Message, read at the start of its next turn" }
                 textarea id="text" name="text" rows="3" required { (said) }

@@ -92,7 +92,7 @@ fn lease_of(lease_ms: Option<u32>) -> Result<SignedDuration, Problem> {
     Err(Problem::new(
         Code::Shape,
         format!("$.lease_ms: {least} to {most} are possible"),
-        "leave it away for 30 seconds",
+        "leave it out for 30 seconds",
     ))
 }
 

@@ -106,7 +106,7 @@ impl QuestionBody {
                 return Err(Problem::new(
                     crate::problem::Code::Shape,
                     format!("$.deadline_ms: 1 to {LONGEST_PATIENCE} are possible"),
-                    "leave it away for a question that waits for ever",
+                    "leave it out for a question that waits for ever",
                 ));
             }
         };
