@@ -289,7 +289,7 @@ async fn a_form_for_an_agent_that_has_ended_does_nothing_to_anybody_else_and_sti
             !note.split('>').next().unwrap().contains("hidden"),
             "{note}"
         );
-        assert!(note.contains("Choose again whom you mean"), "{note}");
+        assert!(note.contains("Choose another one"), "{note}");
     }
     let stops = house
         .read(&format!("/v1/interrupts?run_id={}", run.id))

@@ -39,7 +39,7 @@ class AgentView(View):
 
 @dataclasses.dataclass(frozen=True)
 class Caller(View):
-    """Who the caller is, and what answers him."""
+    """Who the caller is, and the server's version."""
 
     name: str
     """The name that stands in the audit when he does something."""

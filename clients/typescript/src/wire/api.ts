@@ -857,7 +857,7 @@ export type WaitView = {
     /** Why, in a few words. */
     readonly why: string;
 };
-/** Who the caller is, and what answers him. */
+/** Who the caller is, and the server's version. */
 export type WhoAmI = {
     /** The agent of that run that it is bound to, with those that it started. */
     readonly agentId?: string;
