@@ -57,17 +57,9 @@ impl ProblemDocument {
         refused.into_iter().flatten().filter_map(part).collect()
     }
 
-    /// What to do next: what the server would accept instead, if it says so, else its hint.
-    pub fn advice(&self) -> Option<String> {
-        let listed = |name: &str| {
-            let values = self.more.get(name)?.as_array()?;
-            let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
-            (!names.is_empty()).then(|| names.join(", "))
-        };
-        if let Some(routes) = listed("routes") {
-            return Some(format!("it may go to: {routes}"));
-        }
-        (!self.hint.is_empty()).then(|| self.hint.clone())
+    /// What to do next, if the server knows.
+    pub fn advice(&self) -> Option<&str> {
+        (!self.hint.is_empty()).then_some(&*self.hint)
     }
 }
 

@@ -33,13 +33,12 @@ pub fn not_decided(error: &InvalidDecision) -> Refusal {
         | InvalidDecision::NoReroute { routes }
         | InvalidDecision::UnknownTarget { routes, .. }
         | InvalidDecision::TwoTargets { routes, .. } => {
-            let routes = routes.iter().map(RouteName::as_str).map(Value::from);
-            Refusal::new(
-                Code::RouteNotAllowed,
-                error.to_string(),
-                "name one of the routes in `reroute_to`, with the decision `reroute`",
-            )
-            .with("routes", routes.collect::<Vec<_>>())
+            let routes: Vec<&str> = routes.iter().map(RouteName::as_str).collect();
+            let hint = format!(
+                "it can go to: {}; a target comes with the decision `reroute`, and no other",
+                routes.join(", ")
+            );
+            Refusal::new(Code::RouteNotAllowed, error.to_string(), hint).with("routes", routes)
         }
         InvalidDecision::Request { misfits } => invalid_request(error.pointer(), misfits),
         InvalidDecision::Unsaid(_) => {
