@@ -15,8 +15,7 @@ use interrupts::policy::Policy;
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     Admitted, AuditRow, ChangeError, Checkpoint, Deciding, Filter, JournalEntry, NewMessage,
-    NodeRow, Page, Run, StandingRules, Store, StoreError, StoredMessage, TogetherError,
-    VerifyError,
+    NodeRow, Page, Run, StandingRules, Store, StoreError, StoredMessage, VerifyError,
 };
 use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
@@ -331,15 +330,13 @@ impl Backend for Local {
         if !refused.is_empty() {
             return Ok(Err(refused));
         }
-        let decided = match self.store().decide_together(deciding).await {
+        let policy = Policy::default();
+        let decided = match self.control(&policy).decide(deciding).await? {
             Ok(decided) => decided,
-            Err(TogetherError::Refused(refused)) => {
-                let refused = refused.into_iter();
-                let told = refused.map(|one| (one.place, unchanged(one.interrupt, one.error)));
+            Err(lost) => {
+                let told = lost.into_iter().map(|(place, why)| (place, why.into()));
                 return Ok(Err(told.collect()));
             }
-            Err(TogetherError::Store(error)) => return Err(error.into()),
-            Err(error) => return Err(Failure::new(Exit::Failure, error.to_string())),
         };
         let mut notified = Vec::new();
         for one in &decided {

@@ -1,8 +1,9 @@
 //! A decision over a store in memory: what is said means what the code that asked is told, and what does not fit is
 //! refused with its code.
 
-use control::{Code, DecisionParts, NewDecision, NotDone, Refusal, RememberOrder};
+use control::{Code, Control, DecisionParts, NewDecision, NotDone, Refusal, RememberOrder};
 use interrupts::life::{Actor, Interrupt, Judge, Role, Verdict};
+use interrupts::policy::Policy;
 use interrupts::store::{Deciding, Interrupts as _};
 use interrupts::{ActorName, Digest};
 use jiff::Timestamp;
@@ -155,6 +156,37 @@ async fn who_is_late_is_told_who_was_first() {
     assert!(late.text().starts_with("ada decided `approve`"), "{late:?}");
     assert_eq!(late.members()["resolved_by"], "ada");
     assert_eq!(late.members()["current_version"], decided.version);
+}
+
+#[tokio::test]
+async fn of_two_who_read_the_same_the_later_is_told_what_the_first_decided_and_none_of_his_is_made()
+{
+    let store = MemoryStore::new(StoreSettings::default());
+    let policy = Policy::default();
+    let control = Control {
+        store: &store,
+        policy: &policy,
+        now: Timestamp::now(),
+    };
+    let (asked, other) = (asked(&store, None).await, asked(&store, None).await);
+    let as_shown = async |asked: &Interrupt, verdict| {
+        let decision = about(asked, DecisionParts::new(verdict));
+        deciding(&store, asked, &decision, &ada()).await.unwrap()
+    };
+    let first = vec![as_shown(&asked, Verdict::Approve).await];
+    let later = vec![
+        as_shown(&other, Verdict::Reject).await,
+        as_shown(&asked, Verdict::Reject).await,
+    ];
+    control.decide(first).await.unwrap().unwrap();
+    let refused = control.decide(later).await.unwrap().unwrap_err();
+    let [(1, NotDone::Refused(refusal))] = &refused[..] else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(refusal.code(), Code::AlreadyResolved);
+    assert_eq!(refusal.members()["decision"], "approve");
+    let other = store.interrupt(other.id).await.unwrap().unwrap();
+    assert_eq!(other.decision, None);
 }
 
 #[tokio::test]

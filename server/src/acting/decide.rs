@@ -1,9 +1,9 @@
 //! Deciding an interrupt.
 
-use control::{NewDecision, RememberOrder, not_changed, not_open};
+use control::{NewDecision, RememberOrder};
 use interrupts::life::{Choosing, Interrupt};
-use interrupts::store::{ChangeError, Deciding, TogetherError};
-use routing_core::{DecisionId, InterruptId, RuleId};
+use interrupts::store::Deciding;
+use routing_core::{DecisionId, RuleId};
 
 use super::keyed;
 use crate::access::{Caller, Right};
@@ -33,13 +33,6 @@ pub(crate) enum DecideOutcome {
 }
 
 impl DecideOutcome {
-    /// The interrupt itself.
-    fn into_interrupt(self) -> Interrupt {
-        match self {
-            Self::Now(interrupt) | Self::Before(interrupt) => interrupt,
-        }
-    }
-
     /// The interrupt.
     pub(crate) fn interrupt(&self) -> &Interrupt {
         match self {
@@ -55,29 +48,16 @@ pub(crate) async fn decide(
     interrupt: &Interrupt,
     order: DecisionOrder,
 ) -> Result<DecideOutcome, Problem> {
-    Right::Decide.demand(caller)?;
     let about = |problem: Problem| problem.about(format!("/v1/interrupts/{}", interrupt.id));
-    let deciding = match prepare(app, caller, interrupt, &order)
-        .await
-        .map_err(about)?
-    {
-        Prepared::Before(before) => return Ok(*before),
-        Prepared::Deciding(deciding) => deciding,
+    let orders = [(interrupt.clone(), order)];
+    let made = decide_all(app, caller, &orders).await;
+    let made = made.map(|made| made.into_iter().next());
+    let refused = match made {
+        Ok(Some(outcome)) => return Ok(outcome),
+        Ok(None) => None,
+        Err(refused) => refused.into_iter().next(),
     };
-    match app.store().decide_together(vec![*deciding]).await {
-        Ok(decided) => {
-            let decided = decided.into_iter().next();
-            let decided = decided.unwrap_or_else(|| interrupt.clone());
-            made(app, &decided, &order);
-            Ok(DecideOutcome::Now(decided))
-        }
-        Err(TogetherError::Store(error)) => Err(about(error.into())),
-        Err(TogetherError::Refused(refused)) => match refused.into_iter().next() {
-            Some(refused) => Err(about(lost(app, interrupt.id, refused.error).await)),
-            None => Err(about(not_made())),
-        },
-        Err(_) => Err(about(not_made())),
-    }
+    Err(about(refused.map_or_else(not_made, |(_, problem)| problem)))
 }
 
 /// A decision that was refused among others, with its place among them.
@@ -88,7 +68,7 @@ pub(crate) async fn decide_all(
     app: &App,
     caller: &Caller,
     orders: &[(Interrupt, DecisionOrder)],
-) -> Result<Vec<Interrupt>, Vec<RefusedAt>> {
+) -> Result<Vec<DecideOutcome>, Vec<RefusedAt>> {
     let (mut deciding, mut places) = (Vec::new(), Vec::new());
     let (mut decided, mut refused) = (Vec::new(), Vec::new());
     for (place, (interrupt, order)) in orders.iter().enumerate() {
@@ -97,7 +77,7 @@ pub(crate) async fn decide_all(
             Err(problem) => Err(problem),
         };
         match prepared {
-            Ok(Prepared::Before(before)) => decided.push((place, before.into_interrupt())),
+            Ok(Prepared::Before(before)) => decided.push((place, *before)),
             Ok(Prepared::Deciding(one)) => {
                 deciding.push(*one);
                 places.push(place);
@@ -108,26 +88,23 @@ pub(crate) async fn decide_all(
     if !refused.is_empty() {
         return Err(refused);
     }
-    match app.store().decide_together(deciding).await {
-        Ok(made_now) => {
+    match app.control().decide(deciding).await {
+        Ok(Ok(made_now)) => {
             for (place, one) in places.into_iter().zip(made_now) {
                 if let Some((_, order)) = orders.get(place) {
                     made(app, &one, order);
                 }
-                decided.push((place, one));
+                decided.push((place, DecideOutcome::Now(one)));
             }
             decided.sort_by_key(|(place, _)| *place);
             Ok(decided.into_iter().map(|(_, one)| one).collect())
         }
-        Err(TogetherError::Refused(lost_ones)) => {
-            for one in lost_ones {
-                let place = places.get(one.place).copied().unwrap_or_default();
-                refused.push((place, lost(app, one.interrupt, one.error).await));
-            }
-            Err(refused)
+        Ok(Err(lost)) => {
+            let place = |one: usize| places.get(one).copied().unwrap_or_default();
+            let lost = lost.into_iter();
+            Err(lost.map(|(one, why)| (place(one), why.into())).collect())
         }
-        Err(TogetherError::Store(error)) => Err(vec![(0, error.into())]),
-        Err(_) => Err(vec![(0, not_made())]),
+        Err(failed) => Err(vec![(0, failed.into())]),
     }
 }
 
@@ -226,19 +203,6 @@ async fn is_remembered_so(
         (Some(order), Some(rule)) => order.made(&rule),
         (None, Some(_)) | (Some(_), None) => false,
     })
-}
-
-/// The refusal of the store; if another caller was first, with the decision that won.
-async fn lost(app: &App, interrupt: InterruptId, error: ChangeError) -> Problem {
-    let problem: Problem = not_changed(Some(interrupt), error, app.now()).into();
-    if problem.code() != Code::StaleVersion {
-        return problem;
-    }
-    // Another caller decided since this caller looked: who and what says more than a version.
-    match app.store().interrupt(interrupt).await {
-        Ok(Some(now)) => not_open(&now, app.now()).map_or(problem, Problem::from),
-        Ok(None) | Err(_) => problem,
-    }
 }
 
 pub(super) async fn choosing(

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::decisions::digest;
 use super::list::RequestKey;
 use crate::access::{Caller, Decides};
-use crate::acting::{self, DecisionOrder, interrupt_named};
+use crate::acting::{self, DecideOutcome, DecisionOrder, interrupt_named};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::metrics::Way;
@@ -173,6 +173,7 @@ async fn decide_together(
     let decided = decided.map_err(|refused| none_decided(&names, refused))?;
     let results: Vec<BatchResult> = decided
         .iter()
+        .map(DecideOutcome::interrupt)
         .map(|interrupt| BatchResult {
             interrupt_id: interrupt.id.to_string(),
             decision: DecisionView::of(interrupt),
