@@ -342,7 +342,7 @@ async def test_a_question_that_says_what_an_answer_is_takes_nothing_else(router:
         question = await open_question(ann, "Refund?")
         assert question.answer_form == "yes_or_no"
         assert "respond" not in question.allowed_decisions
-        with pytest.raises(RouterError, match="`respond` cannot be decided here"):
+        with pytest.raises(RouterError, match="it does not take `respond`"):
             await ann.decide(question, "respond", text="perhaps")
         await ann.decide(question, "approve")
         assert isinstance(await asking, Approved)
