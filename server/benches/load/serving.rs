@@ -107,7 +107,7 @@ impl Bare {
             id: DecisionId::generate(),
             verdict: Verdict::Respond,
             target: None,
-            content: Some(json!({"selectedChoices": ["expand"]}).to_string()),
+            content: Some(json!({"text": "look further"}).to_string()),
         };
         let begun = Instant::now();
         let decided = self.store.decide(question.id, judge, choosing).await;
@@ -171,7 +171,7 @@ impl Server {
             .post(address)
             .bearer_auth(&self.token)
             .header("if-match", format!("\"{version}\""))
-            .json(&json!({"decision": "respond", "payload": {"selectedChoices": ["expand"]}}))
+            .json(&json!({"decision": "respond", "message": "look further"}))
     }
 
     /// Something that the feed tells of: a message to an agent.
