@@ -1,4 +1,4 @@
-//! A decision, from what somebody says to what the store is asked: one way for all who decide.
+//! A decision, from what a caller sends to what the store is asked: the same for every way in.
 
 use interrupts::Digest;
 use interrupts::catalogue::Catalogue;
@@ -15,7 +15,7 @@ use crate::refusal::{
     Code, NotDone, Refusal, misfit, not_decided, not_open, version_changed, version_needed,
 };
 
-/// A decision to be made about an interrupt, as somebody has said it.
+/// A decision about an interrupt, as the caller sent it.
 #[derive(Debug, Clone)]
 pub struct NewDecision {
     /// The version that was shown.

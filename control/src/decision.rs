@@ -257,7 +257,7 @@ impl DecisionParts {
 /// # Errors
 ///
 /// [`InvalidDecision::OwnQuestion`].
-pub fn check_decider(interrupt: &Interrupt, person: &Actor) -> Result<(), InvalidDecision> {
+pub(crate) fn check_decider(interrupt: &Interrupt, person: &Actor) -> Result<(), InvalidDecision> {
     let asker = &interrupt.requested_by;
     let is_agent = asker.name.as_str() == interrupt.node.as_str();
     if asker.role == Role::Requester && asker.name == person.name && !is_agent {

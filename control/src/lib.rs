@@ -26,7 +26,7 @@ pub use ask::Ask;
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
 pub use control::Control;
 pub use deciding::{NewDecision, RememberOrder, preview};
-pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
+pub use decision::{DecisionContent, DecisionParts, InvalidDecision};
 pub use event::event_key;
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
 pub use question::{
@@ -34,9 +34,9 @@ pub use question::{
     target_of,
 };
 pub use refusal::{
-    Code, NotDone, Refusal, decider, direction, misfit, no_interrupt, no_plan, no_rule,
-    not_admitted, not_asked, not_changed, not_decided, not_open, not_read, not_sent,
-    plan_not_changed, refuse_ended, rule_not_made, verdict_refused,
+    Code, NotDone, Refusal, decider, direction, no_interrupt, no_plan, no_rule, not_admitted,
+    not_asked, not_changed, not_open, not_read, not_sent, plan_not_changed, refuse_ended,
+    rule_not_made, verdict_refused,
 };
 pub use request::{InvalidRequest, StopRequester, Target};
 pub use resume::ResumeOrder;

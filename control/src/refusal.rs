@@ -14,8 +14,7 @@ use interrupts::store::{Run, StoreError};
 use serde_json::{Map, Value};
 
 pub use code::Code;
-pub(crate) use decision::version_needed;
-pub use decision::{misfit, not_decided};
+pub(crate) use decision::{misfit, not_decided, version_needed};
 pub(crate) use interrupt::version_changed;
 pub use interrupt::{decider, direction, no_interrupt, not_changed, not_open, verdict_refused};
 pub use message::{not_read, not_sent};

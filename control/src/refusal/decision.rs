@@ -21,7 +21,7 @@ pub(crate) fn version_needed(interrupt: &Interrupt) -> Refusal {
 }
 
 /// Why a decision does not fit its interrupt.
-pub fn not_decided(error: &InvalidDecision) -> Refusal {
+pub(crate) fn not_decided(error: &InvalidDecision) -> Refusal {
     match error {
         InvalidDecision::NotAllowed { verdict, allowed } => verdict_refused(*verdict, allowed),
         InvalidDecision::OwnQuestion => Refusal::new(
@@ -77,7 +77,7 @@ fn invalid_request(pointer: &str, misfits: &[Misfit]) -> Refusal {
 }
 
 /// A part of an answer that does not fit.
-pub fn misfit(pointer: &str, message: &str) -> Refusal {
+pub(crate) fn misfit(pointer: &str, message: &str) -> Refusal {
     let errors = vec![json!({"pointer": pointer, "message": message})];
     invalid_answer(format!("{pointer}: {message}"), errors)
 }

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use interrupts::life::{Decider, Decision, Interrupt, NOBODY_ASKS, Refusal as Of, State, Verdict};
+use interrupts::life::{
+    Decider, Decision, Interrupt, NOBODY_ASKS, Refusal as LifeRefusal, State, Verdict,
+};
 use interrupts::store::ChangeError;
 use jiff::Timestamp;
 use routing_core::InterruptId;
@@ -31,7 +33,7 @@ pub fn not_changed(interrupt: Option<InterruptId>, error: ChangeError, now: Time
     }
 }
 
-/// Why nobody can decide an interrupt now; `None` while it waits for a person.
+/// Why an interrupt cannot be decided now; `None` while it waits for a person.
 pub fn not_open(interrupt: &Interrupt, now: Timestamp) -> Option<Refusal> {
     let (id, state) = (interrupt.id, interrupt.state);
     let waits_for = match state {
@@ -106,27 +108,31 @@ fn look(interrupt: Option<InterruptId>) -> String {
 }
 
 /// What the life of an interrupt does not allow.
-pub(super) fn of_life(interrupt: Option<InterruptId>, refusal: &Of, now: Timestamp) -> Refusal {
+pub(super) fn of_life(
+    interrupt: Option<InterruptId>,
+    refusal: &LifeRefusal,
+    now: Timestamp,
+) -> Refusal {
     let said = refusal.to_string();
     let is = |code| Refusal::new(code, said.clone(), look(interrupt));
     match refusal {
-        Of::Ended {
+        LifeRefusal::Ended {
             state, decision, ..
         } => ended(interrupt, *state, decision.as_deref(), now),
-        Of::StaleVersion { given, current } => Refusal::new(
+        LifeRefusal::StaleVersion { given, current } => Refusal::new(
             Code::StaleVersion,
             format!("it has changed since: it has version {current}, not {given}"),
             look(interrupt),
         )
         .with("current_version", *current),
-        Of::ShownDiffers => is(Code::ShownDiffers),
-        Of::DeadlinePassed { .. } => is(Code::Expired),
-        Of::VerdictNotAllowed { verdict, allowed } => verdict_refused(*verdict, allowed),
-        Of::TargetNotAllowed { .. } | Of::TargetMismatch => is(Code::RouteNotAllowed),
-        Of::Claimed { by, until } => is(Code::Claimed)
+        LifeRefusal::ShownDiffers => is(Code::ShownDiffers),
+        LifeRefusal::DeadlinePassed { .. } => is(Code::Expired),
+        LifeRefusal::VerdictNotAllowed { verdict, allowed } => verdict_refused(*verdict, allowed),
+        LifeRefusal::TargetNotAllowed { .. } | LifeRefusal::TargetMismatch => is(Code::RouteNotAllowed),
+        LifeRefusal::Claimed { by, until } => is(Code::Claimed)
             .with("claimed_by", by.as_str())
             .with("until", until.to_string()),
-        Of::Held { by } => Refusal::new(
+        LifeRefusal::Held { by } => Refusal::new(
             Code::Held,
             said,
             format!(
@@ -134,8 +140,8 @@ pub(super) fn of_life(interrupt: Option<InterruptId>, refusal: &Of, now: Timesta
             ),
         )
         .with("held_by", by.to_string()),
-        Of::NotCancelable { .. } => is(Code::NotCancelable),
-        Of::AskedByOthers { askings } => Refusal::new(
+        LifeRefusal::NotCancelable { .. } => is(Code::NotCancelable),
+        LifeRefusal::AskedByOthers { askings } => Refusal::new(
             Code::NotInState,
             format!("none of the requests for it is yours: {said}"),
             format!(
@@ -146,18 +152,18 @@ pub(super) fn of_life(interrupt: Option<InterruptId>, refusal: &Of, now: Timesta
             ),
         )
         .with("askings", json!(askings)),
-        Of::NoSuchAsking { .. } => is(Code::InterruptNotFound),
-        Of::TooManyAskings { .. } => Refusal::new(
+        LifeRefusal::NoSuchAsking { .. } => is(Code::InterruptNotFound),
+        LifeRefusal::TooManyAskings { .. } => Refusal::new(
             Code::NotInState,
             said,
             "withdraw one of them first; the stop is unchanged",
         ),
-        Of::ReasonTooLong { .. } => Refusal::new(
+        LifeRefusal::ReasonTooLong { .. } => Refusal::new(
             Code::Shape,
             said,
             "say it in fewer words; nothing was recorded",
         ),
-        Of::Role { .. } => Refusal::new(
+        LifeRefusal::Role { .. } => Refusal::new(
             Code::Forbidden,
             said,
             "ask a person with another role",
@@ -169,7 +175,7 @@ pub(super) fn of_life(interrupt: Option<InterruptId>, refusal: &Of, now: Timesta
 /// A decision is about another version than the present one.
 pub(crate) fn version_changed(interrupt: &Interrupt, given: u64) -> Refusal {
     let current = interrupt.version;
-    let stale = Of::StaleVersion { given, current };
+    let stale = LifeRefusal::StaleVersion { given, current };
     of_life(Some(interrupt.id), &stale, Timestamp::UNIX_EPOCH)
 }
 
@@ -194,7 +200,7 @@ pub fn verdict_refused(verdict: Verdict, allowed: &[Verdict]) -> Refusal {
 #[cfg(test)]
 mod tests {
     use interrupts::ActorName;
-    use interrupts::life::{Refusal as Of, Role, State, Verdict};
+    use interrupts::life::{Refusal as LifeRefusal, Role, State, Verdict};
     use interrupts::store::{ChangeError, StoreError};
     use jiff::Timestamp;
     use routing_core::InterruptId;
@@ -216,51 +222,54 @@ mod tests {
         let bob = || ActorName::new("bob").unwrap();
         for (refusal, code) in [
             (
-                Of::StaleVersion {
+                LifeRefusal::StaleVersion {
                     given: 1,
                     current: 2,
                 },
                 Code::StaleVersion,
             ),
-            (Of::ShownDiffers, Code::ShownDiffers),
+            (LifeRefusal::ShownDiffers, Code::ShownDiffers),
             (
-                Of::DeadlinePassed {
+                LifeRefusal::DeadlinePassed {
                     deadline: Timestamp::UNIX_EPOCH,
                 },
                 Code::Expired,
             ),
             (
-                Of::VerdictNotAllowed {
+                LifeRefusal::VerdictNotAllowed {
                     verdict: Verdict::Edit,
                     allowed: vec![Verdict::Approve],
                 },
                 Code::DecisionNotAllowed,
             ),
-            (Of::TargetMismatch, Code::RouteNotAllowed),
+            (LifeRefusal::TargetMismatch, Code::RouteNotAllowed),
             (
-                Of::Claimed {
+                LifeRefusal::Claimed {
                     by: bob(),
                     until: Timestamp::UNIX_EPOCH,
                 },
                 Code::Claimed,
             ),
-            (Of::Held { by }, Code::Held),
+            (LifeRefusal::Held { by }, Code::Held),
             (
-                Of::Role {
+                LifeRefusal::Role {
                     role: Role::Requester,
                     event: "decide",
                 },
                 Code::Forbidden,
             ),
             (
-                Of::AskedByOthers {
+                LifeRefusal::AskedByOthers {
                     askings: Vec::new(),
                 },
                 Code::NotInState,
             ),
-            (Of::TooManyAskings { most: 3 }, Code::NotInState),
-            (Of::ReasonTooLong { given: 2, most: 1 }, Code::Shape),
-            (Of::StillAsked, Code::NotInState),
+            (LifeRefusal::TooManyAskings { most: 3 }, Code::NotInState),
+            (
+                LifeRefusal::ReasonTooLong { given: 2, most: 1 },
+                Code::Shape,
+            ),
+            (LifeRefusal::StillAsked, Code::NotInState),
         ] {
             let told = refused(refusal.clone(), Some(by));
             assert_eq!(told.code(), code, "{refusal:?}");
@@ -275,12 +284,12 @@ mod tests {
         let id = InterruptId::generate();
         let command = format!("`irq review {id}`");
         assert!(
-            refused(Of::ShownDiffers, Some(id))
+            refused(LifeRefusal::ShownDiffers, Some(id))
                 .hint()
                 .contains(&command)
         );
         assert!(
-            refused(Of::ShownDiffers, None)
+            refused(LifeRefusal::ShownDiffers, None)
                 .hint()
                 .contains("read it again")
         );
@@ -288,7 +297,7 @@ mod tests {
 
     #[test]
     fn one_that_nobody_decided_has_no_decider() {
-        let ended = |state| Of::Ended {
+        let ended = |state| LifeRefusal::Ended {
             state,
             event: "decide",
             decision: None,
