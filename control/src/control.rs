@@ -3,13 +3,13 @@
 
 use interrupts::IdempotencyKey;
 use interrupts::catalogue::NamedEvent;
-use interrupts::life::{Interrupt, Refusal};
+use interrupts::life::Interrupt;
 use interrupts::policy::Policy;
-use interrupts::store::{Admitted, ChangeError, Deciding, Store, TogetherError};
+use interrupts::store::{Admitted, Deciding, RefusedDecision, Store, TogetherError};
 use jiff::Timestamp;
 
 use crate::event::{event_admission, event_key};
-use crate::refusal::{NotDone, not_admitted, not_asked, not_changed, not_open, refuse_ended};
+use crate::refusal::{NotDone, not_admitted, not_asked, not_changed, refuse_ended};
 use crate::request::{StopRequester, Target, Terms};
 use crate::stop::StopOrder;
 
@@ -102,34 +102,18 @@ impl Control<'_> {
         &self,
         deciding: Vec<Deciding>,
     ) -> Result<Result<Vec<Interrupt>, Vec<(usize, NotDone)>>, NotDone> {
-        let lost = match self.store.decide_together(deciding).await {
-            Ok(decided) => return Ok(Ok(decided)),
-            Err(TogetherError::Refused(lost)) => lost,
-            Err(TogetherError::Store(error)) => return Err(NotDone::Store(error)),
-            Err(other) => return Err(NotDone::Failed(other.into())),
-        };
-        let mut refused = Vec::with_capacity(lost.len());
-        for one in lost {
-            let is_late = matches!(
-                one.error,
-                ChangeError::Refused(Refusal::StaleVersion { .. })
-            );
-            let winner = if is_late {
-                self.store.interrupt(one.interrupt).await.ok().flatten()
-            } else {
-                None
-            };
-            // Who and what says more than a version.
-            let decided = winner.and_then(|now| not_open(&now, self.now));
-            refused.push((
-                one.place,
-                match decided {
-                    Some(refusal) => refusal.into(),
-                    None => not_changed(Some(one.interrupt), one.error, self.now),
-                },
-            ));
+        match self.store.decide_together(deciding).await {
+            Ok(decided) => Ok(Ok(decided)),
+            Err(TogetherError::Refused(lost)) => {
+                let why = |one: RefusedDecision| {
+                    let why = not_changed(Some(one.interrupt), one.error, self.now);
+                    (one.place, why)
+                };
+                Ok(Err(lost.into_iter().map(why).collect()))
+            }
+            Err(TogetherError::Store(error)) => Err(NotDone::Store(error)),
+            Err(other) => Err(NotDone::Failed(other.into())),
         }
-        Ok(Err(refused))
     }
 
     fn terms<'a>(&'a self, known: Option<&'a Interrupt>) -> Terms<'a> {
