@@ -3,6 +3,7 @@
 //! An agent's id is unique in its run alone, so its full address is `RUN/AGENT`; the agent alone is enough
 //! if one live run has it. Of an id, any beginning is enough that no other id has.
 
+use control::AskAgent;
 use interrupts::life::{AskingId, Interrupt};
 use interrupts::store::{Filter, NodeRow, Run};
 use routing_core::{InterruptId, NodeId, RunId};
@@ -154,7 +155,12 @@ pub(crate) async fn find_agent(from: &dyn Backend, text: &str) -> Result<(Run, N
     let live = listing::live_runs(from).await;
     let mut found = Vec::new();
     for run in live? {
-        let row = from.node(run.id, &node).await;
+        let row = from
+            .ask(AskAgent {
+                run: run.id,
+                node: node.clone(),
+            })
+            .await;
         if let Some(row) = row? {
             found.push((run, row));
         }

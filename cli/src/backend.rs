@@ -11,15 +11,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use control::{NewDecision, RunProgress, StopOrder};
-use interrupts::IdempotencyKey;
+use control::{
+    Ask, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskInterrupt, AskInterruptOf, AskInterrupts,
+    AskRun, NewDecision, StopOrder,
+};
+use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, RunState};
 use interrupts::rules::StandingRule;
-use interrupts::store::{
-    AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage, Verification,
-};
+use interrupts::store::{Filter, Page, Run, StoredMessage, Verification};
+use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
-use planning::{PlanChangeRequest, PlanReading, StoredPlan};
+use planning::{PlanChangeRequest, StoredPlan};
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use store::Opening;
 
@@ -27,6 +29,7 @@ use crate::arguments::StoreArguments;
 use crate::commands::is_launched;
 use crate::exit::Failure;
 use crate::request::{Addressee, AskRequest};
+use crate::workflows;
 
 pub(crate) use local::{Local, me};
 pub(crate) use remote::{Remote, client_at};
@@ -75,11 +78,23 @@ pub(crate) enum Verified {
     Broken(String),
 }
 
+/// Where a backend is.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// On this machine.
+    Store(&'a Local),
+    /// Somewhere else.
+    Server(&'a Remote),
+}
+
 /// What a command works on. Every refusal is a [`Failure`] with its exit code and a way out.
 ///
 /// Reading changes nothing. What changes something says how it may be repeated.
 #[async_trait(?Send)]
 pub(crate) trait Backend: Send + Sync {
+    /// Where questions are answered.
+    fn place(&self) -> Place<'_>;
+
     /// How often to look again while waiting for something.
     fn pace(&self) -> Duration;
 
@@ -92,54 +107,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Ends what has waited too long, unless a server does.
     async fn sweep(&self) -> Result<(), Failure>;
 
-    /// A run.
-    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure>;
-
-    /// The run with this alias.
-    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure>;
-
-    /// Runs in these states, or all of them, in the order of their creation, with their places.
-    async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure>;
-
-    /// An agent.
-    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure>;
-
-    /// The agents of a run, in the order in which they came to be.
-    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure>;
-
-    /// An interrupt.
-    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure>;
-
-    /// The interrupt that came of a request with this key.
-    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure>;
-
-    /// Interrupts in the order of their admission.
-    async fn interrupts(
-        &self,
-        filter: &Filter,
-        page: Page,
-    ) -> Result<Vec<(u64, Interrupt)>, Failure>;
-
-    /// What a run did, and what came of it.
-    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure>;
-
-    /// The messages to the agents of a run.
-    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure>;
-
-    /// The checkpoints that a run can continue from.
-    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure>;
-
-    /// The audit.
-    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure>;
-
     /// Reads the whole audit, and compares every digest and all that it vouches for.
     async fn verify_audit(&self) -> Result<Verified, Failure>;
-
-    /// How far a run has come.
-    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure>;
-
-    /// The plan of a run that carries out one, with all its details; `None` if it has saved none yet.
-    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure>;
 
     /// Changes a plan that is halted. The run stays as it is. Dropped, it was changed or not: look to see.
     async fn change_plan(
@@ -148,9 +117,6 @@ pub(crate) trait Backend: Send + Sync {
         wish: PlanChangeRequest,
         if_version: Option<usize>,
     ) -> Result<StoredPlan, Failure>;
-
-    /// The standing rules in the order in which they were made, with their places.
-    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure>;
 
     /// Revokes a rule. What it decided stays decided. Safe to repeat.
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure>;
@@ -195,6 +161,83 @@ pub(crate) trait Backend: Send + Sync {
 
     /// Lets an interrupt that could not be delivered be tried again.
     async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure>;
+}
+
+impl dyn Backend + '_ {
+    /// Asks a question about what is stored. Safe to repeat.
+    pub(crate) async fn ask<A: Ask>(&self, ask: A) -> Result<A::Answer, Failure> {
+        match self.place() {
+            Place::Store(local) => local.ask(ask).await,
+            Place::Server(remote) => remote.ask(ask).await,
+        }
+    }
+
+    /// A run.
+    pub(crate) async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
+        self.run_of(&id.to_string()).await
+    }
+
+    /// The run with this id or alias.
+    pub(crate) async fn run_of(&self, name: &str) -> Result<Option<Run>, Failure> {
+        let name = name.to_owned();
+        let found = self.ask(AskRun { name: name.clone() }).await?;
+        let catalogue = found.as_ref().and_then(|run| run.catalogue);
+        self.learn(catalogue, AskCatalogueOfRun { name }).await?;
+        Ok(found)
+    }
+
+    /// An interrupt.
+    pub(crate) async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
+        let found = self.ask(AskInterrupt { id }).await?;
+        self.learn_of(found.as_slice()).await?;
+        Ok(found)
+    }
+
+    /// The interrupt that came of a request with this key.
+    pub(crate) async fn interrupt_of(
+        &self,
+        key: IdempotencyKey,
+    ) -> Result<Option<Interrupt>, Failure> {
+        let found = self.ask(AskInterruptOf { key }).await?;
+        self.learn_of(found.as_slice()).await?;
+        Ok(found)
+    }
+
+    /// Interrupts in the order of their admission, with their positions.
+    pub(crate) async fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Vec<(u64, Interrupt)>, Failure> {
+        let filter = filter.clone();
+        let found = self.ask(AskInterrupts { filter, page }).await?;
+        self.learn_of(found.iter().map(|(_position, one)| one))
+            .await?;
+        Ok(found)
+    }
+
+    /// Has the catalogues at hand under which these were raised.
+    async fn learn_of(&self, all: impl IntoIterator<Item = &Interrupt>) -> Result<(), Failure> {
+        for interrupt in all {
+            let of = AskCatalogueOfInterrupt { id: interrupt.id };
+            self.learn(interrupt.catalogue, of).await?;
+        }
+        Ok(())
+    }
+
+    /// Has a catalogue at hand that something names.
+    async fn learn(
+        &self,
+        named: Option<Digest>,
+        ask: impl Ask<Answer = Option<Catalogue>>,
+    ) -> Result<(), Failure> {
+        let book = workflows::book();
+        let is_new = named.is_some_and(|digest| book.at_hand(digest).is_none());
+        if is_new && let Some(found) = self.ask(ask).await? {
+            book.keep(&SharedCatalogue::new(found));
+        }
+        Ok(())
+    }
 }
 
 /// Opens the backend that the command line or the environment names.

@@ -1,5 +1,6 @@
 //! Whole lists, read page by page.
 
+use control::{AskAgents, AskCheckpoints, AskJournal, AskMessages, AskRuns, LIVE};
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     Checkpoint, Filter, JournalEntry, NodeRow, Page, Pages, Run, Store, StoreError, StoredMessage,
@@ -11,15 +12,6 @@ use crate::exit::{Exit, Failure};
 
 /// How many entries a page has.
 pub(crate) const PAGE: u32 = 500;
-/// The states of runs that have not ended.
-const LIVE: [RunState; 5] = [
-    RunState::Created,
-    RunState::Running,
-    RunState::Stopping,
-    RunState::Paused,
-    RunState::Waiting,
-];
-
 /// The damaged rows of a list. The rest is shown, and these are reported at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Damaged(Vec<Failure>);
@@ -113,13 +105,24 @@ async fn position_of<T>(
     Ok(behind)
 }
 
+fn of_states(states: &[RunState], page: Page) -> AskRuns {
+    AskRuns {
+        states: states.to_vec(),
+        page,
+    }
+}
+
 /// The runs in these states that can be read, or all of them, in the order of their creation.
 pub(crate) async fn readable_runs(
     from: &dyn Backend,
     states: &[RunState],
     damaged: &mut Damaged,
 ) -> Result<Vec<Run>, Failure> {
-    readable(async |page| from.runs(states, page).await, damaged).await
+    readable(
+        async |page| from.ask(of_states(states, page)).await,
+        damaged,
+    )
+    .await
 }
 
 /// The runs that can be read and have not ended.
@@ -136,7 +139,11 @@ pub(crate) async fn readable_nodes(
     run: RunId,
     damaged: &mut Damaged,
 ) -> Result<Vec<NodeRow>, Failure> {
-    readable(async |page| from.nodes(run, page).await, damaged).await
+    readable(
+        async |page| from.ask(AskAgents { run, page }).await,
+        damaged,
+    )
+    .await
 }
 
 /// The interrupts that can be read, in the order of their admission.
@@ -150,7 +157,9 @@ pub(crate) async fn readable_interrupts(
 
 /// The runs in these states, or all of them, in the order of their creation.
 pub(crate) async fn runs(from: &dyn Backend, states: &[RunState]) -> Result<Vec<Run>, Failure> {
-    Pages::of(PAGE).values(|page| from.runs(states, page)).await
+    Pages::of(PAGE)
+        .values(|page| from.ask(of_states(states, page)))
+        .await
 }
 
 /// The runs that have not ended.
@@ -160,7 +169,9 @@ pub(crate) async fn live_runs(from: &dyn Backend) -> Result<Vec<Run>, Failure> {
 
 /// The nodes of a run, in the order in which they came to be.
 pub(crate) async fn nodes(from: &dyn Backend, run: RunId) -> Result<Vec<NodeRow>, Failure> {
-    Pages::of(PAGE).values(|page| from.nodes(run, page)).await
+    Pages::of(PAGE)
+        .values(|page| from.ask(AskAgents { run, page }))
+        .await
 }
 
 /// Interrupts in the order of their admission.
@@ -175,7 +186,9 @@ pub(crate) async fn interrupts(
 
 /// The whole journal of a run.
 pub(crate) async fn journal(from: &dyn Backend, run: RunId) -> Result<Vec<JournalEntry>, Failure> {
-    Pages::of(PAGE).rest(|page| from.journal(run, page)).await
+    Pages::of(PAGE)
+        .rest(|page| from.ask(AskJournal { run, page }))
+        .await
 }
 
 /// The checkpoints of a run.
@@ -184,7 +197,7 @@ pub(crate) async fn checkpoints(
     run: RunId,
 ) -> Result<Vec<Checkpoint>, Failure> {
     Pages::of(PAGE)
-        .rest(|page| from.checkpoints(run, page))
+        .rest(|page| from.ask(AskCheckpoints { run, page }))
         .await
 }
 
@@ -193,7 +206,9 @@ pub(crate) async fn messages(
     from: &dyn Backend,
     run: RunId,
 ) -> Result<Vec<StoredMessage>, Failure> {
-    Pages::of(PAGE).rest(|page| from.messages(run, page)).await
+    Pages::of(PAGE)
+        .rest(|page| from.ask(AskMessages { run, page }))
+        .await
 }
 
 /// The runs in a store that have not ended.

@@ -9,20 +9,18 @@ use std::sync::Arc;
 use agents::plan_execute::{PlanChange, PlanEditing};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
-use control::{DecisionParts, NewDecision, no_plan};
+use control::{AskCheckpoints, AskPlan, DecisionParts, NewDecision, no_plan, plan_not_read};
 use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace};
-use planning::{
-    PlanChangeRequest, PlanPreview, PlanReadError, PlanReading, PlanRevision, StoredPlan, is_plan,
-};
+use planning::{PlanChangeRequest, PlanPreview, PlanReading, PlanRevision, StoredPlan, is_plan};
 use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
 
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure, causes};
 use crate::model::{ModelChoice, Rehearsal};
-use crate::refused::{by_invalid, by_store};
+use crate::refused::by_invalid;
 use crate::run_owner::{gone_owner, own_name};
 use crate::workflows;
 
@@ -96,10 +94,11 @@ pub(crate) async fn saved_at(
         after: place.number.saturating_sub(1),
         limit: 1,
     };
-    let found = at.checkpoints(place.run, page).await?;
+    let run = place.run;
+    let found = at.ask(AskCheckpoints { run, page }).await?;
     let checkpoint = found.first().filter(|checkpoint| checkpoint.id == place);
     let plan = checkpoint.map(StoredPlan::of).transpose();
-    plan.map_err(|error| unreadable(&error))
+    Ok(plan.map_err(plan_not_read)?)
 }
 
 /// The plan of a run with all its details.
@@ -112,18 +111,8 @@ pub(crate) async fn saved_at(
 ///
 /// Safe: it only reads.
 pub(crate) async fn read(at: &dyn Backend, run: &Run) -> Result<PlanReading, Failure> {
-    let reading = at.plan(run).await?;
+    let reading = at.ask(AskPlan { run: run.id }).await?;
     Ok(reading.ok_or_else(|| no_plan(run.id))?)
-}
-
-/// The failure of a stored plan that cannot be read.
-pub(crate) fn unreadable(error: &PlanReadError) -> Failure {
-    match error {
-        PlanReadError::Store(error) => by_store(error),
-        PlanReadError::OtherForm { .. } | PlanReadError::Unreadable { .. } | _ => {
-            Failure::new(Exit::Failure, causes(error))
-        }
-    }
 }
 
 /// What changes a plan in this process.

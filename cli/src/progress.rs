@@ -1,6 +1,6 @@
 //! How far runs have come and what they have used, across all processes that executed them.
 
-use control::RunProgress;
+use control::{AskProgress, RunProgress};
 use engine::run::{RunUse, TryEnd};
 use interrupts::store::Run;
 use jiff::SignedDuration;
@@ -33,7 +33,7 @@ impl Progress {
     ///
     /// Safe: it only reads.
     pub(crate) async fn of(from: &dyn Backend, run: Run) -> Result<Option<Self>, Failure> {
-        let Some(made) = from.progress(run.id).await? else {
+        let Some(made) = from.ask(AskProgress { run: run.id }).await? else {
             return Ok(None);
         };
         let journal = listing::journal(from, run.id).await?;

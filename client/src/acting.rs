@@ -160,7 +160,7 @@ impl Client {
         let ask = Request::to_change(Method::POST, &parts)
             .with(json!(stop))
             .once();
-        let answer = self.ask::<InterruptReference>(ask).await?;
+        let answer = self.answer::<InterruptReference>(ask).await?;
         Ok(RequestedInterrupt {
             interrupt: answer.body.id,
             already: answer.status == StatusCode::OK,
@@ -188,7 +188,7 @@ impl Client {
         let body = serde_json::to_value(&event).map_err(|error| unsendable(error.to_string()))?;
         let parts = ["v1", "interrupt-requests"];
         let ask = Request::to_change(Method::POST, &parts).with(body).once();
-        let answer = self.ask::<Fate>(ask).await?;
+        let answer = self.answer::<Fate>(ask).await?;
         Ok(RequestedInterrupt {
             interrupt: answer.body.interrupt.id,
             already: answer.status == StatusCode::OK,
@@ -248,7 +248,7 @@ impl Client {
         let ask = Request::to_change(Method::POST, &parts)
             .with(json!({"text": text}))
             .keyed(key.as_str());
-        Ok(self.ask(ask).await?.body)
+        Ok(self.answer(ask).await?.body)
     }
 
     /// Takes an unread message back.
@@ -300,7 +300,7 @@ impl Client {
         body["if_version"] = json!(if_version);
         // A model may take longer than an answer may.
         let ask = Request::to_change(Method::POST, &parts).with(body).once();
-        let changed = self.ask::<Saved>(ask.patiently()).await?;
+        let changed = self.answer::<Saved>(ask.patiently()).await?;
         Ok(CheckpointId {
             run,
             number: changed.body.checkpoint,
@@ -323,6 +323,6 @@ impl Client {
     }
 
     async fn done(&self, ask: Request<'_>) -> Result<(), ClientError> {
-        self.ask::<IgnoredAny>(ask).await.map(|_answer| ())
+        self.answer::<IgnoredAny>(ask).await.map(|_answer| ())
     }
 }

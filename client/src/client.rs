@@ -162,27 +162,12 @@ impl Client {
         parts: &[&str],
         query: &[(&str, String)],
     ) -> Result<T, ClientError> {
-        let answer = self.ask(Request::to_read(parts, query)).await?;
+        let answer = self.answer(Request::to_read(parts, query)).await?;
         Ok(answer.body)
     }
 
-    /// Reads something that may not be there.
-    pub(crate) async fn find<T: DeserializeOwned>(
-        &self,
-        parts: &[&str],
-        query: &[(&str, String)],
-    ) -> Result<Option<T>, ClientError> {
-        match self.sent(&Request::to_read(parts, query)).await? {
-            (status, body) if status.is_success() => self.decoded(&body).map(Some),
-            (status, body) => match ProblemDocument::read(status, &body) {
-                Some(problem) if problem.is_absence() => Ok(None),
-                problem => Err(self.refused(status, problem)),
-            },
-        }
-    }
-
     /// Sends a request and returns its answer.
-    pub(crate) async fn ask<T: DeserializeOwned>(
+    pub(crate) async fn answer<T: DeserializeOwned>(
         &self,
         ask: Request<'_>,
     ) -> Result<ServerAnswer<T>, ClientError> {

@@ -2,6 +2,7 @@
 //!
 //! ```no_run
 //! use client::{Address, ClientSettings, Feed, FeedItem, Token};
+//! use control::AskInterrupts;
 //! use interrupts::life::State;
 //! use interrupts::store::{Filter, Pages};
 //!
@@ -15,7 +16,11 @@
 //!     states: vec![State::AwaitingReview],
 //!     ..Filter::default()
 //! };
-//! for interrupt in Pages::of(100).values(|page| client.interrupts(&waiting, page)).await? {
+//! let read = |page| {
+//!     let filter = waiting.clone();
+//!     client.ask(AskInterrupts { filter, page })
+//! };
+//! for interrupt in Pages::of(100).values(read).await? {
 //!     println!("{}: {}", interrupt.id, interrupt.first_reason());
 //! }
 //!
@@ -52,7 +57,6 @@ pub use client::{Client, ClientSettings, WhoAmI};
 pub use error::ClientError;
 pub use feed::{Feed, FeedEvent, FeedItem};
 pub use problem::ProblemDocument;
-pub use records::CatalogueOf;
 pub use runs::NewRun;
 pub use token::Token;
 pub use tokens::{MadeToken, TokenLine};

@@ -31,18 +31,6 @@ impl ProblemDocument {
         (!problem.code.is_empty()).then_some(problem)
     }
 
-    /// Whether it says that the requested thing does not exist.
-    pub fn is_absence(&self) -> bool {
-        matches!(
-            self.code.as_str(),
-            "run-not-found"
-                | "interrupt-not-found"
-                | "agent-not-found"
-                | "event-not-found"
-                | "rule-not-found"
-        )
-    }
-
     /// The refused parts of a request, each with its id.
     pub fn parts(&self) -> Vec<(String, Self)> {
         let refused = self.more.get("refused").and_then(Value::as_array);

@@ -48,7 +48,7 @@ impl Client {
         let parts = ["v1", "runs"];
         let body = json!({"goal": new.goal, "options": new.options});
         let ask = Request::to_change(Method::POST, &parts).with(body);
-        let answer = self.ask::<RunReference>(ask).await?;
+        let answer = self.answer::<RunReference>(ask).await?;
         Ok(answer.body.run_id)
     }
 
@@ -65,7 +65,7 @@ impl Client {
         let run = run.to_string();
         let parts = ["v1", "runs", &run, "resume"];
         let ask = Request::to_change(Method::POST, &parts).with(json!(how));
-        let answer = self.ask::<RunReference>(ask).await?;
+        let answer = self.answer::<RunReference>(ask).await?;
         Ok(answer.body.run_id)
     }
 }

@@ -98,7 +98,7 @@ impl Client {
             body["lifetime_s"] = json!(lifetime.as_secs());
         }
         let ask = Request::to_change(Method::POST, &parts).with(body);
-        Ok(self.ask(ask).await?.body)
+        Ok(self.answer(ask).await?.body)
     }
 
     /// Makes a token void, by its whole id.
@@ -113,6 +113,6 @@ impl Client {
     pub async fn revoke_token(&self, id: &str) -> Result<TokenLine, ClientError> {
         let parts = ["v1", "tokens", id];
         let ask = Request::to_change(Method::DELETE, &parts);
-        Ok(self.ask(ask).await?.body)
+        Ok(self.answer(ask).await?.body)
     }
 }

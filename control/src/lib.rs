@@ -3,7 +3,9 @@
 //!
 //! REST, the socket, the page, and the program beside the store all share these rules of what can be asked.
 
+mod address;
 mod ask;
+mod caller;
 mod checkpoint;
 mod control;
 mod deciding;
@@ -11,6 +13,7 @@ mod decision;
 mod event;
 mod progress;
 mod question;
+mod reach;
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"
@@ -18,11 +21,18 @@ mod question;
 mod refusal;
 mod request;
 mod resume;
+mod right;
 mod stop;
 mod suggested;
 mod unseen;
 
-pub use ask::Ask;
+pub use address::{AgentAddress, FoundAgent, LIVE, agents_of, first_agent, in_run, live_runs};
+pub use ask::{
+    Ask, AskAgent, AskAgents, AskAudit, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskCheckpoints,
+    AskInterrupt, AskInterruptOf, AskInterrupts, AskJournal, AskMessages, AskPlan, AskProgress,
+    AskRule, AskRules, AskRun, AskRuns, QUESTIONS, Question, Reading, answered,
+};
+pub use caller::{Caller, role_name};
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
 pub use control::Control;
 pub use deciding::{NewDecision, RememberOrder, preview};
@@ -33,13 +43,15 @@ pub use question::{
     Destination, QuestionContent, own_fields, reason_of, request_misfits, request_schema, route_of,
     target_of,
 };
+pub use reach::Reach;
 pub use refusal::{
-    Code, NotDone, Refusal, decider, direction, no_interrupt, no_plan, no_rule, not_admitted,
-    not_asked, not_changed, not_open, not_read, not_sent, plan_not_changed, refuse_ended,
-    rule_not_made, verdict_refused,
+    Code, NotDone, Refusal, decider, direction, no_agent, no_interrupt, no_plan, no_rule, no_run,
+    not_admitted, not_asked, not_changed, not_open, not_read, not_sent, plan_not_changed,
+    plan_not_read, refuse_ended, rule_not_made, verdict_refused,
 };
 pub use request::{InvalidRequest, StopRequester, Target};
 pub use resume::ResumeOrder;
+pub use right::Right;
 pub use stop::{CancelOrder, StopOrder};
 pub use suggested::{PROGRAM, as_called, call_program, has_own_name, next_command};
 pub use unseen::{acts_unseen, push_visible};

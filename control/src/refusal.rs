@@ -7,10 +7,11 @@ mod message;
 mod plan;
 mod request;
 mod rule;
+mod run;
 
 use std::error::Error;
 
-use interrupts::store::{Run, StoreError};
+use interrupts::store::StoreError;
 use serde_json::{Map, Value};
 
 pub use code::Code;
@@ -18,9 +19,10 @@ pub(crate) use decision::{misfit, not_decided, version_needed};
 pub(crate) use interrupt::version_changed;
 pub use interrupt::{decider, direction, no_interrupt, not_changed, not_open, verdict_refused};
 pub use message::{not_read, not_sent};
-pub use plan::{no_plan, plan_not_changed};
+pub use plan::{no_plan, plan_not_changed, plan_not_read};
 pub use request::{not_admitted, not_asked};
 pub use rule::{no_rule, rule_not_made};
+pub use run::{no_agent, no_run, refuse_ended};
 
 /// Why something was not done, and what to do instead.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,23 +91,4 @@ impl From<Refusal> for NotDone {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
-}
-
-/// Refuses a run that has ended.
-///
-/// # Errors
-///
-/// [`Code::RunFinished`].
-pub fn refuse_ended(run: &Run) -> Result<(), Refusal> {
-    if !run.state.is_final() {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        Code::RunFinished,
-        format!("{} is {}; it has ended", run.id, run.state),
-        format!(
-            "`irq fork {}` begins another one from its last checkpoint",
-            run.id
-        ),
-    ))
 }

@@ -17,12 +17,11 @@ pub(crate) use resume::{KeyedResume, resume};
 pub(crate) use rule::{make_rule, revoke_rule, rule_named};
 pub(crate) use stop::{StopResult, affected, stop};
 
-use control::no_interrupt;
+use control::{Caller, no_interrupt};
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::{InterruptId, RunId};
 use uuid::Uuid;
 
-use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
 use interrupts::life::{AskingId, Interrupt, WithdrawCause};
@@ -44,11 +43,11 @@ pub(crate) async fn to_withdraw(
     text: &str,
 ) -> Result<(Interrupt, WithdrawCause), Problem> {
     let Ok(asking) = text.parse::<AskingId>() else {
-        let interrupt = caller.interrupt(app, text).await?;
+        let interrupt = caller.reach.interrupt(app.store(), text).await?;
         return Ok((interrupt, WithdrawCause::Withdrawn));
     };
     let id = asking.interrupt.to_string();
-    let interrupt = caller.interrupt(app, &id).await?;
+    let interrupt = caller.reach.interrupt(app.store(), &id).await?;
     let number = asking.number;
     Ok((interrupt, WithdrawCause::Asking { number }))
 }
@@ -74,7 +73,7 @@ pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> 
 /// The 128 bits derived from a caller's key: the same for the same caller, purpose and key, and for no other.
 fn keyed(caller: &Caller, purpose: &str, key: &str) -> Uuid {
     // Tokens of one name that are bound to different runs do not share keys.
-    let bound = caller.bound_run().map(|run| run.to_string());
+    let bound = caller.reach.bound_run().map(|run| run.to_string());
     let parts = [purpose, caller.actor.name.as_str(), key];
     let digest = Digest::of_parts(parts.into_iter().chain(bound.as_deref()).map(str::as_bytes));
     let mut bytes = [0; 16];

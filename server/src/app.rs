@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use control::Control;
+use control::{Control, no_run};
 use interrupts::catalogue::{CatalogueBook, SharedCatalogue};
 use interrupts::life::Interrupt;
 use interrupts::store::{Run, Store};
@@ -19,7 +19,7 @@ use crate::config::ServerConfig;
 use crate::feed::Feed;
 use crate::launcher::Holder;
 use crate::metrics::Metrics;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::routes::Settling;
 use crate::wire::InterruptView;
 
@@ -132,16 +132,7 @@ impl App {
     /// A run.
     pub(crate) async fn run(&self, id: RunId) -> Result<Run, Problem> {
         let run = self.store().run(id).await?;
-        run.ok_or_else(|| no_run(&id.to_string()))
-    }
-
-    /// A run by its id, or by the name that its client gave it.
-    pub(crate) async fn run_named(&self, text: &str) -> Result<Run, Problem> {
-        if let Ok(id) = text.parse() {
-            return self.run(id).await;
-        }
-        let run = self.store().run_of(text).await?;
-        run.ok_or_else(|| no_run(text))
+        Ok(run.ok_or_else(|| no_run(&id.to_string()))?)
     }
 
     /// Notifies the process that executes a run that there is something for it, and readers of the feed that there is
@@ -184,13 +175,4 @@ impl App {
             }
         }
     }
-}
-
-/// The problem for an unknown run.
-pub(crate) fn no_run(given: &str) -> Problem {
-    Problem::new(
-        Code::RunNotFound,
-        format!("there is no run `{given}`"),
-        "`irq ps --all` lists the runs",
-    )
 }

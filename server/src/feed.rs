@@ -3,6 +3,7 @@
 //! A reader has a position and nothing else, so no event is lost between two processes or two connections. One task
 //! follows the store; readers that keep up share what it has rendered, those that are behind read the store.
 
+mod audience;
 mod news;
 mod reader;
 mod socket;
@@ -27,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::events::{EventRecords, EventRenderer, FeedEvent, StoredEffect};
 use news::{Waiting, freed};
 
+pub(crate) use audience::heard_by;
 pub(crate) use news::{Concern, News};
 pub(crate) use reader::{FeedReader, ReaderItem};
 pub(crate) use socket::{FrameType, open_socket};

@@ -14,7 +14,6 @@
 
 mod access;
 mod acting;
-mod address;
 mod app;
 mod body;
 mod bus;
@@ -36,7 +35,7 @@ mod tls;
 mod visible;
 mod wire;
 
-pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
+pub use access::{IssueError, Issued, TokenOrder, issue_token};
 pub use config::{Remote, ServerConfig, ServerLimits};
 pub use events::RunEvents;
 pub use launcher::{

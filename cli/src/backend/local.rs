@@ -5,26 +5,25 @@ use std::time::Duration;
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
 use control::{
-    Control, NewDecision, RunProgress, StopOrder, not_changed, not_sent, plan_not_changed,
-    rule_not_made,
+    Ask, AskInterrupt, Control, NewDecision, Reach, Reading, StopOrder, not_changed, not_sent,
+    plan_not_changed, rule_not_made,
 };
+use interrupts::IdempotencyKey;
 use interrupts::life::{
-    Actor, Interrupt, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM, WithdrawCause,
+    Actor, Interrupt, NewAsking, ReviewChange, State, USUAL_CLAIM, WithdrawCause,
 };
 use interrupts::policy::Policy;
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    Admitted, AuditRow, ChangeError, Checkpoint, Deciding, Filter, JournalEntry, NewMessage,
-    NodeRow, Page, Run, StandingRules, Store, StoreError, StoredMessage, VerifyError,
+    Admitted, ChangeError, Deciding, NewMessage, Run, Store, StoredMessage, VerifyError,
 };
-use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
-use planning::{PlanChangeRequest, PlanReading, StoredPlan};
-use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
+use planning::{PlanChangeRequest, StoredPlan};
+use routing_core::{DecisionId, InterruptId, RuleId, RunId, StopMode, StopSource};
 use store::Opening;
 use uuid::Uuid;
 
-use super::{Backend, NewText, RefusedDecisions, Requested, SentText, Verified};
+use super::{Backend, NewText, Place, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::asker::end_of_gone;
@@ -90,27 +89,24 @@ impl Local {
         &self.storage
     }
 
-    /// What was read, with the catalogue that it names at hand.
-    async fn reading<T>(
-        &self,
-        read: Result<T, StoreError>,
-        names: impl FnOnce(&T) -> Option<Digest>,
-    ) -> Result<T, Failure> {
-        let read = read?;
-        self.learn(names(&read)).await?;
-        Ok(read)
-    }
-
-    async fn learn(&self, catalogue: Option<Digest>) -> Result<(), Failure> {
-        if let Some(digest) = catalogue {
-            let found = workflows::book().named(self.store(), digest).await;
-            found?;
-        }
-        Ok(())
-    }
-
     fn store(&self) -> &dyn Store {
         &*self.storage.store
+    }
+
+    /// Answers a question about what is stored.
+    pub(super) async fn ask<A: Ask>(&self, ask: A) -> Result<A::Answer, Failure> {
+        let from = Reading {
+            store: self.store(),
+            catalogues: workflows::book(),
+            is_executed: &has_process,
+            reach: &Reach::EVERYTHING,
+        };
+        Ok(ask.answer(&from).await?)
+    }
+
+    /// An interrupt.
+    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
+        self.ask(AskInterrupt { id }).await
     }
 
     /// Wakes the process that owns the changed interrupt's run.
@@ -127,7 +123,8 @@ impl Local {
         by: &Actor,
     ) -> Result<Deciding, Failure> {
         let interrupt = self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
-        let catalogue = workflows::of_interrupt(&interrupt);
+        let book = workflows::book();
+        let catalogue = book.of_interrupt(self.store(), &interrupt).await?;
         let about = (&interrupt, catalogue.as_deref());
         let made = (by, DecisionId::generate());
         let deciding = decision.deciding(self.store(), about, made, Timestamp::now());
@@ -175,6 +172,10 @@ fn requested(admitted: Admitted) -> Requested {
 
 #[async_trait(?Send)]
 impl Backend for Local {
+    fn place(&self) -> Place<'_> {
+        Place::Store(self)
+    }
+
     fn pace(&self) -> Duration {
         PACE
     }
@@ -188,77 +189,6 @@ impl Backend for Local {
         end_of_gone(&self.storage).await
     }
 
-    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
-        let run = self.store().run(id).await;
-        self.reading(run, |run| run.as_ref().and_then(|run| run.catalogue))
-            .await
-    }
-
-    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
-        let run = self.store().run_of(alias).await;
-        self.reading(run, |run| run.as_ref().and_then(|run| run.catalogue))
-            .await
-    }
-
-    async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
-        let runs = self.store().runs(states, page).await;
-        Ok(runs?)
-    }
-
-    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
-        let row = self.store().node(run, node).await;
-        Ok(row?)
-    }
-
-    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
-        let rows = self.store().nodes(Some(run), page).await;
-        Ok(rows?)
-    }
-
-    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
-        let found = self.store().interrupt(id).await;
-        self.reading(found, |found| found.as_ref().and_then(|it| it.catalogue))
-            .await
-    }
-
-    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
-        let found = self.store().interrupt_of(key).await;
-        self.reading(found, |found| found.as_ref().and_then(|it| it.catalogue))
-            .await
-    }
-
-    async fn interrupts(
-        &self,
-        filter: &Filter,
-        page: Page,
-    ) -> Result<Vec<(u64, Interrupt)>, Failure> {
-        let rows = self.store().interrupts(filter, page).await?;
-        for (_position, interrupt) in &rows {
-            self.learn(interrupt.catalogue).await?;
-        }
-        Ok(rows)
-    }
-
-    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
-        let rows = self.store().journal(run, page).await;
-        Ok(rows?)
-    }
-
-    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
-        let rows = self.store().messages(run, page).await;
-        Ok(rows?)
-    }
-
-    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
-        let rows = self.store().checkpoints(run, page).await;
-        Ok(rows?)
-    }
-
-    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
-        let rows = self.store().audit(page).await;
-        Ok(rows?)
-    }
-
     async fn verify_audit(&self) -> Result<Verified, Failure> {
         match self.store().verify_audit().await {
             Ok(found) => Ok(Verified::Whole(found)),
@@ -267,18 +197,8 @@ impl Backend for Local {
         }
     }
 
-    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
-        let progress = RunProgress::of(self.store(), run, has_process).await;
-        Ok(progress?)
-    }
-
     fn has_appeared(&self) -> bool {
         self.storage.has_appeared()
-    }
-
-    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure> {
-        let reading = PlanReading::of(self.store(), run).await;
-        reading.map_err(|error| plan::unreadable(&error))
     }
 
     async fn change_plan(
@@ -291,11 +211,6 @@ impl Backend for Local {
         let change = plan::paid(self.store(), run, plan::wanted(run, wish)?, None).await?;
         let changed = change_plan(bench, change).await;
         Ok(changed.map_err(|error| plan_not_changed(run.id, error, Timestamp::now()))?)
-    }
-
-    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
-        let rows = StandingRules::rules(self.store(), page).await;
-        Ok(rows?)
     }
 
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
@@ -378,7 +293,7 @@ impl Backend for Local {
     }
 
     async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure> {
-        if let Some(run) = self.run(stop.run).await?
+        if let Some(run) = self.store().run(stop.run).await?
             && !run.state.is_final()
             && !has_process(&run)
         {

@@ -5,25 +5,22 @@ mod failure;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{CatalogueOf, Client, ClientSettings, RequestedInterrupt};
-use control::{NewDecision, RunProgress, StopOrder, no_plan, no_rule};
-use interrupts::catalogue::SharedCatalogue;
-use interrupts::life::{Family, Interrupt, RunState, State};
+use client::{Client, ClientSettings, RequestedInterrupt};
+use control::{Ask, AskRule, AskRun, NewDecision, StopOrder, no_plan, no_rule};
+use interrupts::life::{Family, Interrupt, State};
 use interrupts::rules::StandingRule;
-use interrupts::store::{
-    AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
-};
-use interrupts::{Digest, IdempotencyKey};
-use planning::{PlanChangeRequest, PlanReading, StoredPlan};
-use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
+use interrupts::store::{Run, StoredMessage};
+use planning::{PlanChangeRequest, StoredPlan};
+use routing_core::{InterruptId, RuleId, StopMode};
 
-use super::{Backend, NewText, RefusedDecisions, Requested, SentText, ServerLocation, Verified};
+use super::{
+    Backend, NewText, Place, RefusedDecisions, Requested, SentText, ServerLocation, Verified,
+};
 use crate::authority;
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::no_interrupt;
 use crate::request::{self, Addressee, AskRequest};
-use crate::workflows;
 
 use failure::{of_address, of_authorities, of_problem, of_token};
 
@@ -71,27 +68,15 @@ impl Remote {
         Self { client }
     }
 
-    /// Learns the catalogue that something names, unless it is known already: the server has it.
-    async fn learn(&self, of: CatalogueOf<'_>, catalogue: Option<Digest>) -> Result<(), Failure> {
-        let book = workflows::book();
-        let is_new = catalogue.is_some_and(|digest| book.at_hand(digest).is_none());
-        if is_new && let Some(found) = self.client.catalogue(of).await? {
-            book.keep(&SharedCatalogue::new(found));
-        }
-        Ok(())
-    }
-
-    async fn learn_of(&self, interrupt: Option<&Interrupt>) -> Result<(), Failure> {
-        let Some(interrupt) = interrupt else {
-            return Ok(());
-        };
-        let of = CatalogueOf::Interrupt(interrupt.id);
-        self.learn(of, interrupt.catalogue).await
+    /// Answers a question about what is stored.
+    pub(super) async fn ask<A: Ask>(&self, ask: A) -> Result<A::Answer, Failure> {
+        Ok(self.client.ask(ask).await?)
     }
 
     /// An interrupt that was just changed, in its current state.
     async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
-        self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
+        let at: &dyn Backend = self;
+        at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
     }
 
     async fn requested(&self, asked: RequestedInterrupt) -> Result<Requested, Failure> {
@@ -104,6 +89,10 @@ impl Remote {
 
 #[async_trait(?Send)]
 impl Backend for Remote {
+    fn place(&self) -> Place<'_> {
+        Place::Server(self)
+    }
+
     fn pace(&self) -> Duration {
         PACE
     }
@@ -117,70 +106,6 @@ impl Backend for Remote {
         Ok(())
     }
 
-    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
-        self.run_of(&id.to_string()).await
-    }
-
-    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
-        let found = self.client.run(alias).await?;
-        if let Some(run) = &found {
-            self.learn(CatalogueOf::Run(alias), run.catalogue).await?;
-        }
-        Ok(found)
-    }
-
-    async fn runs(&self, wanted: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
-        Ok(self.client.runs(wanted, page).await?)
-    }
-
-    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
-        Ok(self.client.agent(run, node).await?)
-    }
-
-    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
-        Ok(self.client.agents(run, page).await?)
-    }
-
-    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
-        let found = self.client.interrupt(id).await?;
-        self.learn_of(found.as_ref()).await?;
-        Ok(found)
-    }
-
-    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
-        let found = self.client.interrupt_of(key).await?;
-        self.learn_of(found.as_ref()).await?;
-        Ok(found)
-    }
-
-    async fn interrupts(
-        &self,
-        filter: &Filter,
-        page: Page,
-    ) -> Result<Vec<(u64, Interrupt)>, Failure> {
-        let found = self.client.interrupts(filter, page).await?;
-        for (_position, interrupt) in &found {
-            self.learn_of(Some(interrupt)).await?;
-        }
-        Ok(found)
-    }
-
-    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
-        Ok(self.client.journal(run, page).await?)
-    }
-
-    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
-        Ok(self.client.messages(run, page).await?)
-    }
-
-    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
-        Ok(self.client.checkpoints(run, page).await?)
-    }
-
-    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
-        Ok(self.client.audit(page).await?)
-    }
-
     async fn verify_audit(&self) -> Result<Verified, Failure> {
         match self.client.verify_audit().await.map_err(Failure::from) {
             Ok(found) => Ok(Verified::Whole(found)),
@@ -192,17 +117,9 @@ impl Backend for Remote {
         }
     }
 
-    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
-        Ok(self.client.progress(run).await?)
-    }
-
     fn has_appeared(&self) -> bool {
         // One that is not there is an error each time, and is asked again each time.
         false
-    }
-
-    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure> {
-        Ok(self.client.plan(run.id).await?)
     }
 
     async fn change_plan(
@@ -216,15 +133,11 @@ impl Backend for Remote {
         Ok(plan.ok_or_else(|| no_plan(run.id))?)
     }
 
-    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
-        Ok(self.client.rules(page).await?)
-    }
-
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
         let gone = || no_rule(&id.to_string());
-        self.client.rule(id).await?.ok_or_else(gone)?;
+        self.ask(AskRule { id }).await?.ok_or_else(gone)?;
         self.client.revoke_rule(id).await?;
-        Ok(self.client.rule(id).await?.ok_or_else(gone)?)
+        Ok(self.ask(AskRule { id }).await?.ok_or_else(gone)?)
     }
 
     async fn decide(&self, id: InterruptId, decision: NewDecision) -> Result<Interrupt, Failure> {
@@ -280,7 +193,11 @@ impl Backend for Remote {
                 return Err(Failure::new(Exit::Conflict, text));
             }
         }
-        let run = self.run(stop.run).await?.ok_or_else(|| no_interrupt(id))?;
+        let name = stop.run.to_string();
+        let run = self
+            .ask(AskRun { name })
+            .await?
+            .ok_or_else(|| no_interrupt(id))?;
         let to = Addressee {
             run,
             node: stop.node,

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use control::AskAudit;
 use interrupts::Digest;
 use interrupts::store::{AuditRow, Page, Pages, Verification};
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,7 @@ async fn write_rows(
     };
     output.write_all(writer.head()?.as_bytes())?;
     let mut pages = Pages::of(listing::PAGE);
-    while let Some(rows) = pages.next(|page| from.audit(page)).await? {
+    while let Some(rows) = pages.next(|page| from.ask(AskAudit { page })).await? {
         for row in &rows {
             let told = AuditLine::of(row);
             if wanted.has(&told) {
@@ -311,7 +312,7 @@ async fn does_not_go_on(
         after: kept.position - 1,
         limit: 1,
     };
-    let row = from.audit(page).await?.into_iter().next();
+    let row = from.ask(AskAudit { page }).await?.into_iter().next();
     Ok(match row {
         Some(row) if row.position == kept.position && row.digest == kept.digest => None,
         Some(row) if row.position == kept.position => Some(format!(

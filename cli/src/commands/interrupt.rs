@@ -25,7 +25,7 @@ use crate::reviewer::Alone;
 use crate::run_owner::has_process;
 use crate::storage::complete;
 use crate::view::{self, json_line};
-use control::StopOrder;
+use control::{AskCheckpoints, StopOrder};
 
 /// One request before it is made.
 struct PlannedStop {
@@ -259,7 +259,8 @@ async fn refuse_damaged(from: &dyn Backend, run: &Run) -> Result<(), Failure> {
         after: place.number.saturating_sub(1),
         limit: 1,
     };
-    let found = from.checkpoints(place.run, page).await?;
+    let run = place.run;
+    let found = from.ask(AskCheckpoints { run, page }).await?;
     let state_words = found.into_iter().find(|checkpoint| checkpoint.id == place);
     match state_words.map(Checkpoint::whole) {
         Some(Err(error)) => Err(error.into()),

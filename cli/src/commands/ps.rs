@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 
-use control::RunProgress;
+use control::{AskProgress, RunProgress};
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
@@ -97,7 +97,7 @@ async fn gather(
         };
         let progress = match global.verbose {
             0 => None,
-            _ => from.progress(run.id).await?,
+            _ => from.ask(AskProgress { run: run.id }).await?,
         };
         let open = listing::readable_interrupts(from, &open, damaged).await?;
         let mut nodes = listing::readable_nodes(from, run.id, damaged).await?;

@@ -3,6 +3,7 @@
 use std::io;
 
 use agents::run::RunOrder;
+use control::AskAudit;
 use interrupts::store::{JournalEntry, Pages, Repeating, Run};
 use jiff::Timestamp;
 use journal::Workflow;
@@ -163,7 +164,7 @@ async fn of_audit(from: &dyn Backend, run: &Run) -> Result<Vec<ReplayEvent>, Fai
     let nodes = interrupt_nodes(from, run).await?;
     let mut moments = Vec::new();
     let mut pages = Pages::of(listing::PAGE);
-    while let Some(rows) = pages.next(|page| from.audit(page)).await? {
+    while let Some(rows) = pages.next(|page| from.ask(AskAudit { page })).await? {
         for told in rows.iter().map(AuditLine::of) {
             let is_message = told.what == "message";
             // Messages are shown with their text.

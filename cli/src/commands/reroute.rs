@@ -134,7 +134,7 @@ async fn known(
     };
     let key = IdempotencyKey::new(event.clone())
         .map_err(|error| Failure::new(Exit::Usage, format!("--event-id: {error}")))?;
-    from.interrupt_of(&key).await
+    from.interrupt_of(key).await
 }
 
 fn published_at(interrupt: &Interrupt) -> Option<Timestamp> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use control::no_rule;
+use control::{AskRules, no_rule};
 use interrupts::rules::{RuleScope, StandingRule};
 use interrupts::store::Pages;
 use jiff::Timestamp;
@@ -46,7 +46,9 @@ pub(crate) fn rules(
 }
 
 async fn all(backend: &dyn Backend) -> Result<Vec<StandingRule>, Failure> {
-    Pages::of(PAGE).values(|page| backend.rules(page)).await
+    Pages::of(PAGE)
+        .values(|page| backend.ask(AskRules { page }))
+        .await
 }
 
 async fn list(

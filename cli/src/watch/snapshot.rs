@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use interrupts::life::{Interrupt, RunState, State};
+use control::{AskAgents, AskJournal, AskRuns, LIVE};
+use interrupts::life::{Interrupt, State};
 use interrupts::store::{Filter, JournalEntry, NodeRow, Page, Pages, Run};
 use jiff::Timestamp;
 use planning::{StoredPlan, is_plan};
@@ -21,14 +22,6 @@ use crate::visible::visible_line;
 const MOST_RUNS: u32 = 200;
 /// The most agents of a run, interrupts, or lines of a stream that are shown.
 const MOST_ROWS: u32 = 500;
-/// The states of runs that are shown: all that are not final.
-const LIVE: [RunState; 5] = [
-    RunState::Created,
-    RunState::Running,
-    RunState::Stopping,
-    RunState::Paused,
-    RunState::Waiting,
-];
 
 /// A run and its agents.
 #[derive(Debug, Clone)]
@@ -109,7 +102,13 @@ impl SnapshotReader {
         if let Some(only) = self.only {
             return Ok(self.from.run(only).await?.into_iter().collect());
         }
-        let live = self.from.runs(&LIVE, first(MOST_RUNS)).await?;
+        let live = self
+            .from
+            .ask(AskRuns {
+                states: LIVE.to_vec(),
+                page: first(MOST_RUNS),
+            })
+            .await?;
         Ok(live.into_iter().map(|(_position, run)| run).collect())
     }
 
@@ -128,7 +127,13 @@ impl SnapshotReader {
         }
         let mut runs = Vec::new();
         for run in self.runs().await? {
-            let nodes = self.from.nodes(run.id, first(MOST_ROWS)).await?;
+            let nodes = self
+                .from
+                .ask(AskAgents {
+                    run: run.id,
+                    page: first(MOST_ROWS),
+                })
+                .await?;
             let plan = self.plan_of(&run).await;
             runs.push(RunView {
                 plan,
@@ -197,7 +202,10 @@ impl SnapshotReader {
             None => self.stream.keys().next_back().copied().unwrap_or(0),
         };
         let mut pages = Pages::after(after, MOST_ROWS);
-        while let Some(entries) = pages.next(|page| self.from.journal(run, page)).await? {
+        while let Some(entries) = pages
+            .next(|page| self.from.ask(AskJournal { run, page }))
+            .await?
+        {
             for entry in &entries {
                 self.stream.insert(entry.position, line(entry));
             }

@@ -1,6 +1,6 @@
 //! Carries out what the keys ask for, through the backend.
 
-use control::{DecisionParts, NewDecision, StopOrder};
+use control::{AskAgent, DecisionParts, NewDecision, StopOrder};
 use interrupts::life::{Interrupt, Scope, State, Verdict};
 use interrupts::store::Run;
 use interrupts::{Digest, RouteName};
@@ -97,7 +97,11 @@ async fn addressee(
     let Some(node) = node else {
         return Addressee::whole(at, found).await;
     };
-    let row = at.node(run, &node).await?.ok_or_else(gone)?;
+    let ask = AskAgent {
+        run,
+        node: node.clone(),
+    };
+    let row = at.ask(ask).await?.ok_or_else(gone)?;
     Ok(Addressee::agent(found, &row))
 }
 

@@ -1,7 +1,9 @@
 //! The public client in Rust against a real server: what a program on another machine does.
 
 use client::{Address, Client, ClientError, ClientSettings, Feed, FeedItem, Token};
-use control::{DecisionParts, NewDecision, StopOrder};
+use control::{
+    AskAgents, AskInterrupt, AskInterrupts, AskRun, AskRuns, DecisionParts, NewDecision, StopOrder,
+};
 use interrupts::life::{Decider, Interrupt, RunState, Scope, State, Verdict};
 use interrupts::store::{Filter, Page, Pages};
 use routing_core::{InterruptId, InterruptType, RunId, StopMode};
@@ -46,7 +48,10 @@ async fn decides(client: &Client, question: &Interrupt) {
         states: vec![State::AwaitingReview],
         ..Filter::default()
     };
-    let found = Pages::of(1).values(|page| client.interrupts(&waiting, page));
+    let found = Pages::of(1).values(|page| {
+        let filter = waiting.clone();
+        client.ask(AskInterrupts { filter, page })
+    });
     let [found] = &found.await.unwrap()[..] else {
         panic!("one question waits");
     };
@@ -72,7 +77,11 @@ async fn decides(client: &Client, question: &Interrupt) {
         ..decision
     };
     client.decide(found.id, &decision).await.unwrap();
-    let decided = client.interrupt(found.id).await.unwrap().unwrap();
+    let decided = client
+        .ask(AskInterrupt { id: found.id })
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(decided.state, State::Resolved);
     let by = decided.decision.unwrap().by;
     assert!(
@@ -83,7 +92,8 @@ async fn decides(client: &Client, question: &Interrupt) {
 
 /// The same stop twice is one.
 async fn stops(client: &Client, run: RunId) -> InterruptId {
-    let root = client.agents(run, FIRST).await.unwrap().remove(0).1.node;
+    let first = AskAgents { run, page: FIRST };
+    let root = client.ask(first).await.unwrap().remove(0).1.node;
     let reason = "enough for today".to_owned();
     let stop = StopOrder::new(InterruptType::Pause, StopMode::Graceful, Scope::Run, reason);
     let first = client.stop(run, &root, &stop).await.unwrap();
@@ -108,7 +118,11 @@ fn a_program_in_rust_reads_decides_and_follows_from_elsewhere() {
             ("grace", "supervisor")
         );
         let mut feed = Feed::of(client.clone(), None, me.seq);
-        assert_eq!(client.runs(&[], FIRST).await.unwrap().len(), 1);
+        let all = AskRuns {
+            states: Vec::new(),
+            page: FIRST,
+        };
+        assert_eq!(client.ask(all).await.unwrap().len(), 1);
         decides(&client, &question).await;
         until(&mut feed, "dev.irq.interrupt.resolved.v1").await;
         let stop = stops(&client, run.id).await;
@@ -126,7 +140,13 @@ fn a_program_in_rust_reads_decides_and_follows_from_elsewhere() {
             "dev.irq.interrupt.cancelled.v1",
         ];
         assert_eq!(told, expected);
-        let run = client.run(&run.id.to_string()).await.unwrap().unwrap();
+        let run = client
+            .ask(AskRun {
+                name: run.id.to_string(),
+            })
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(run.state, RunState::Running);
         client.verify_audit().await.unwrap();
     });

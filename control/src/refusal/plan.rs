@@ -16,6 +16,14 @@ pub fn no_plan(run: RunId) -> Refusal {
     )
 }
 
+/// Why a plan was not read.
+pub fn plan_not_read(error: PlanReadError) -> NotDone {
+    match error {
+        PlanReadError::Store(error) => NotDone::Store(error),
+        unreadable => NotDone::Failed(unreadable.into()),
+    }
+}
+
 /// Why a plan was not changed.
 pub fn plan_not_changed(run: RunId, error: PlanEditError, now: Timestamp) -> NotDone {
     let error = match error {

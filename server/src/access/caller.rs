@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use control::{Caller, Reach};
 use interrupts::Digest;
 use interrupts::life::{Actor, Role};
-use interrupts::store::{TokenRow, TokenScope, Tokens};
+use interrupts::store::{TokenRow, Tokens};
 
 use super::session_expiry::Stay;
 use crate::app::App;
@@ -21,44 +24,43 @@ pub(crate) enum Credential {
     Ticket,
 }
 
-/// Who sends a request. Taken only from the credential, never from what the request says.
-#[derive(Debug, Clone)]
-pub(crate) struct Caller {
-    /// His name and role.
-    pub(crate) actor: Actor,
-    /// How the caller proved it.
+/// How a caller proved who they are, and for how long that holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Proof {
+    /// How.
     pub(crate) credential: Credential,
-    /// What the token is bound to: a bound token sees and reaches nothing else.
-    pub(crate) scope: Option<TokenScope>,
     /// The digest of the token behind streams and sockets: the credential itself, or what the ticket was bought with.
-    lasting: Digest,
+    pub(crate) lasting: Digest,
 }
 
-impl Caller {
-    /// The caller with this token.
-    pub(crate) fn of(token: TokenRow, credential: Credential) -> Option<Self> {
-        // No outside caller has the system's role.
-        let TokenRow {
-            name,
-            role,
-            digest,
-            of,
-            scope,
-            ..
-        } = token;
-        // A ticket is used up by now; what it was bought with is not.
-        let lasting = match credential {
-            Credential::Ticket => of.unwrap_or(digest),
-            Credential::Bearer | Credential::Session => digest,
-        };
-        (role != Role::System).then_some(Self {
-            actor: Actor { name, role },
-            credential,
-            scope,
-            lasting,
-        })
-    }
+/// The caller with this token: who sends a request is taken only from the credential, never from what the request says.
+pub(crate) fn caller_with(token: TokenRow, credential: Credential) -> Option<(Caller, Proof)> {
+    let TokenRow {
+        name,
+        role,
+        digest,
+        of,
+        scope,
+        ..
+    } = token;
+    // A ticket is used up by now; what it was bought with is not.
+    let lasting = match credential {
+        Credential::Ticket => of.unwrap_or(digest),
+        Credential::Bearer | Credential::Session => digest,
+    };
+    let caller = Caller {
+        actor: Actor { name, role },
+        reach: Reach(scope),
+    };
+    let proof = Proof {
+        credential,
+        lasting,
+    };
+    // No outside caller has the system's role.
+    (role != Role::System).then_some((caller, proof))
+}
 
+impl Proof {
     /// Begins a stay: it ends when the credential, or what the ticket was bought with, is no longer valid.
     pub(crate) fn stays(&self, app: &App) -> Arc<Stay> {
         app.staying.begin(self.lasting)
@@ -70,38 +72,22 @@ impl Caller {
         let found = Tokens::use_token(app.store(), self.lasting).await;
         found.map_or(true, |row| row.is_some())
     }
+}
 
-    /// The digest of the token behind streams and sockets.
-    pub(crate) const fn lasting(&self) -> Digest {
-        self.lasting
-    }
+impl FromRequestParts<App> for Proof {
+    type Rejection = Problem;
 
-    /// The problem for a request without a credential.
-    pub(crate) fn nobody() -> Problem {
-        Problem::new(
-            Code::Unauthenticated,
-            "the request carries no token that holds",
-            "send `Authorization: Bearer TOKEN`; `irq token create` makes one",
-        )
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Problem> {
+        let proof = parts.extensions.get::<Self>().copied();
+        proof.ok_or_else(unauthenticated)
     }
 }
 
-/// The name of a role in text for people.
-pub const fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Observer => "viewer",
-        Role::Requester => "agent",
-        Role::Worker => "worker",
-        Role::Reviewer => "reviewer",
-        Role::Supervisor => "supervisor",
-        Role::Operator => "admin",
-        Role::System => "system",
-    }
-}
-
-impl Caller {
-    /// The name of the caller's role.
-    pub(crate) const fn role_name(&self) -> &'static str {
-        role_name(self.actor.role)
-    }
+/// The problem for a request without a credential.
+pub(crate) fn unauthenticated() -> Problem {
+    Problem::new(
+        Code::Unauthenticated,
+        "the request carries no token that holds",
+        "send `Authorization: Bearer TOKEN`; `irq token create` makes one",
+    )
 }

@@ -15,9 +15,9 @@ use interrupts::life::Role;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::caller::Caller;
 use super::middleware::takes_tickets;
 use crate::problem::{Code, Problem};
+use control::Caller;
 
 /// How many lists are made at once, for all callers together: each keeps its rows in memory, and more at once are no faster.
 const LISTS_AT_ONCE: usize = 4;

@@ -4,9 +4,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use control::Caller;
 use interrupts::store::Tokens;
 
-use super::caller::{Caller, Credential};
+use super::caller::{Credential, Proof, caller_with, unauthenticated};
 use super::host::Foreign;
 use super::pace::Peer;
 use super::token::{digest_of_presented, digest_of_session, digest_of_ticket};
@@ -83,14 +84,15 @@ pub(crate) async fn admit_only_the_known(
         _ => identified.await,
     };
     match identified {
-        Ok(Some(caller)) => {
-            if let Err(problem) = refuse_forged(&request, &caller) {
+        Ok(Some((caller, proof))) => {
+            if let Err(problem) = refuse_forged(&request, proof) {
                 return problem.into_response();
             }
             request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(proof);
         }
         Ok(None) if is_open(request.uri().path()) => {}
-        Ok(None) => return Caller::nobody().into_response(),
+        Ok(None) => return unauthenticated().into_response(),
         Err(problem) => return problem.into_response(),
     }
     next.run(request).await
@@ -102,12 +104,12 @@ fn is_open(path: &str) -> bool {
 }
 
 /// A browser adds the session to every request to this server, so a change by session must name the origin of its page.
-fn refuse_forged(request: &Request, caller: &Caller) -> Result<(), Problem> {
+fn refuse_forged(request: &Request, proof: Proof) -> Result<(), Problem> {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let upgrades = request.headers().contains_key(header::UPGRADE);
     // That the origin is ours was checked before.
     let says_its_origin = request.headers().contains_key(header::ORIGIN);
-    if caller.credential == Credential::Session && (changes || upgrades) && !says_its_origin {
+    if proof.credential == Credential::Session && (changes || upgrades) && !says_its_origin {
         return Err(foreign_origin());
     }
     Ok(())
@@ -117,7 +119,7 @@ async fn identify(
     app: &App,
     shown: Option<(String, Credential)>,
     peer: Option<Peer>,
-) -> Result<Option<Caller>, Problem> {
+) -> Result<Option<(Caller, Proof)>, Problem> {
     let Some((secret, credential)) = shown else {
         return Ok(None);
     };
@@ -130,18 +132,17 @@ async fn identify(
         Some(digest) => Tokens::use_token(app.store(), digest).await?,
         None => None,
     };
-    let caller = row.and_then(|row| {
+    let row = row.filter(|row| {
         // A one-time token is accepted only as a ticket; a launch token buys a session elsewhere. What was bought with
         // a token is not a bearer token, even if an earlier version gave it the form of one.
-        let is_fit = match credential {
+        match credential {
             Credential::Bearer => !row.once && row.of.is_none(),
             Credential::Session => !row.once,
             Credential::Ticket => row.once,
-        };
-        is_fit.then_some(row)
+        }
     });
-    if let Some(caller) = caller.and_then(|row| Caller::of(row, credential)) {
-        return Ok(Some(caller));
+    if let Some(known) = row.and_then(|row| caller_with(row, credential)) {
+        return Ok(Some(known));
     }
     if let Some(Peer(peer)) = peer {
         app.pace.failure(peer)?;

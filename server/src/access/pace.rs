@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use super::caller::Caller;
 use super::concurrency_limit::{holding, is_for_a_list, share};
 use crate::app::App;
 use crate::config::ServerLimits;
 use crate::problem::{Code, Problem};
+use control::Caller;
 
 /// The other end of the connection.
 #[derive(Debug, Clone, Copy)]

@@ -3,10 +3,11 @@
 use axum::http::HeaderMap;
 use axum_extra::extract::CookieJar;
 use axum_extra::extract::cookie::{Cookie, SameSite};
+use control::Caller;
 use interrupts::life::Actor;
 use interrupts::store::Tokens;
 
-use super::caller::Caller;
+use super::caller::Proof;
 use super::token::{IssueError, TokenOrder, digest_of_session, issue_session};
 use crate::app::App;
 use crate::problem::Problem;
@@ -54,18 +55,20 @@ impl SessionCookie {
 }
 
 /// Begins a session for a caller who showed a token. It outlives the server, and ends with that token.
-pub(crate) async fn begin_session(app: &App, caller: Caller) -> Result<String, IssueError> {
-    let of = caller.lasting();
+pub(crate) async fn begin_session(
+    app: &App,
+    (caller, proof): (Caller, Proof),
+) -> Result<String, IssueError> {
     let order = TokenOrder {
         name: caller.actor.name.clone(),
         role: caller.actor.role,
         lifetime: Some(app.config.limits.session),
         once: false,
-        scope: caller.scope,
+        scope: caller.reach.0,
         by: Some(caller.actor),
     };
     let tokens: &dyn interrupts::store::Store = app.store();
-    let issued = issue_session(tokens, order, of).await?;
+    let issued = issue_session(tokens, order, proof.lasting).await?;
     Ok(issued.secret)
 }
 

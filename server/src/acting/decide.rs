@@ -1,12 +1,11 @@
 //! Deciding an interrupt.
 
-use control::{NewDecision, RememberOrder};
+use control::{Caller, NewDecision, RememberOrder, Right};
 use interrupts::life::{Choosing, Interrupt};
 use interrupts::store::Deciding;
 use routing_core::{DecisionId, RuleId};
 
 use super::keyed;
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::clearing::end_of_gone;
 use crate::metrics::Way;
@@ -74,7 +73,7 @@ pub(crate) async fn decide_all(
     for (place, (interrupt, order)) in orders.iter().enumerate() {
         let prepared = match Right::Decide.demand(caller) {
             Ok(()) => prepare(app, caller, interrupt, order).await,
-            Err(problem) => Err(problem),
+            Err(refusal) => Err(refusal.into()),
         };
         match prepared {
             Ok(Prepared::Before(before)) => decided.push((place, *before)),

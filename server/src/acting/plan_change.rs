@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use control::{Caller, Right};
 use interrupts::Digest;
 use interrupts::store::Run;
 use planning::{PlanChangeRequest, PlanReading, StoredPlan, is_plan};
 use uuid::Uuid;
 
 use super::keyed;
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::launcher::PlanOrder;
 use crate::problem::{Problem, of_plan_order, of_plan_read, other_workflow};

@@ -1,11 +1,10 @@
 //! Publishing a supervisor's event: the same as on the bus.
 
-use control::{event_key, not_asked};
+use control::{Caller, Right, event_key, not_asked};
 use interrupts::catalogue::read_event;
 use interrupts::store::Admitted;
 
 use super::stop::asker;
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::body::unread;
 use crate::problem::{Code, Problem};
@@ -18,13 +17,16 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
         // Only a supervisor decides where agents go.
         Right::Direct.demand(caller)?;
     }
-    let agent = caller.agent(app, event.node_id.as_str()).await?;
+    let agent = caller
+        .reach
+        .agent(app.store(), event.node_id.as_str())
+        .await?;
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
-    if caller.bound_run().is_some() {
+    if caller.reach.bound_run().is_some() {
         let key = event_key(&event).map_err(not_asked)?;
         let known = app.store().interrupt_of(&key).await?;
-        if known.is_some_and(|known| !caller.covers(known.run, &known.node)) {
+        if known.is_some_and(|known| !caller.reach.covers(known.run, &known.node)) {
             return Err(Problem::new(
                 Code::IdempotencyConflict,
                 "$.eventId: the id belongs to another event",

@@ -1,6 +1,6 @@
 //! Continuing a run that has stopped or waits.
 
-use control::{DecisionParts, NewDecision, ResumeOrder, not_asked, refuse_ended};
+use control::{Caller, DecisionParts, NewDecision, ResumeOrder, Right, not_asked, refuse_ended};
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Pages, Run};
 use journal::ResumeRequest;
@@ -10,7 +10,6 @@ use uuid::Uuid;
 use super::decide::{DecisionOrder, RefusedAt, decide_all, decision_id, made_before, not_made};
 use super::keyed;
 use super::readable::refuse_unread;
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::launcher::LaunchError;
 use crate::metrics::Way;

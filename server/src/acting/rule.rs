@@ -1,6 +1,6 @@
 //! Making and revoking standing rules.
 
-use control::{RememberOrder, no_rule, rule_not_made};
+use control::{Caller, RememberOrder, Right, no_rule, rule_not_made};
 use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
@@ -9,7 +9,6 @@ use routing_core::{DecisionId, RuleId};
 
 use super::decide::{DecisionOrder, choosing};
 use super::keyed;
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::problem::Problem;
 

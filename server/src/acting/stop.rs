@@ -1,14 +1,14 @@
 //! Interrupting an agent or a run.
 
-use control::{StopOrder, StopRequester, not_asked};
+use control::{
+    AgentAddress, Caller, FoundAgent, Right, StopOrder, StopRequester, agents_of, not_asked,
+};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
 use interrupts::store::Admitted;
 use routing_core::StopSource;
 
 use super::request_key;
-use crate::access::{Caller, Right};
-use crate::address::{AgentAddress, Found, agents_of};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -34,7 +34,7 @@ impl StopResult {
 pub(crate) async fn stop(
     app: &App,
     caller: &Caller,
-    agent: &Found,
+    agent: &FoundAgent,
     order: StopOrder,
     key: Option<String>,
 ) -> Result<StopResult, Problem> {
@@ -43,7 +43,7 @@ pub(crate) async fn stop(
     let target = agent.target(catalogue.as_deref());
     order.check(&target).map_err(not_asked)?;
     if order.scope == Scope::Run {
-        caller.demand_whole_run()?;
+        caller.reach.demand_whole_run()?;
     }
     if order.ends_run(&target) {
         Right::Direct.demand(caller)?;
@@ -82,7 +82,7 @@ fn source_of(caller: &Caller) -> StopSource {
 
 /// The agents that an interrupt concerns: those in its scope that have not ended.
 pub(crate) async fn affected(app: &App, interrupt: &Interrupt) -> Result<Vec<String>, Problem> {
-    let rows = agents_of(app, interrupt.run).await?;
+    let rows = agents_of(app.store(), interrupt.run).await?;
     Ok(rows
         .into_iter()
         .filter(|row| !row.activity.is_final())

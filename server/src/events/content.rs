@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use control::decider;
+use control::{AgentAddress, decider};
 use interrupts::life::{
     AskingId, Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State,
 };
@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 
 use super::model_call::report_messages;
 use super::records::{EventRecords, StoredEffect, StoredRun};
-use crate::address::AgentAddress;
 use crate::wire::AskingView;
 
 /// The longest text in an event, in bytes: thousands of events are kept for readers, and brokers have limits.

@@ -8,15 +8,16 @@ mod subscriptions;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::access::Proof;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
+use control::Caller;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use interrupts::store::StoreError;
 use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior};
 use tungstenite::error::ProtocolError;
 
-use crate::access::Caller;
 use crate::app::App;
 use crate::metrics::Transport;
 use crate::problem::{Code, Problem};
@@ -48,7 +49,7 @@ const RETRY: Duration = Duration::from_millis(500);
 const SILENT_BEATS: u32 = 3;
 
 /// Answers the upgrade, and serves the socket from then on.
-pub(crate) fn open_socket(app: App, caller: Caller, upgrade: WebSocketUpgrade) -> Response {
+pub(crate) fn open_socket(app: App, by: (Caller, Proof), upgrade: WebSocketUpgrade) -> Response {
     let most = app.config.limits.message_bytes;
     let outliving = app.outliving.clone();
     upgrade
@@ -56,7 +57,7 @@ pub(crate) fn open_socket(app: App, caller: Caller, upgrade: WebSocketUpgrade) -
         .max_message_size(most)
         .max_frame_size(most)
         .on_upgrade(move |socket| {
-            let session = Session::new(app, caller, socket);
+            let session = Session::new(app, by, socket);
             outliving.track_future(session.serve())
         })
 }
@@ -65,6 +66,7 @@ pub(crate) fn open_socket(app: App, caller: Caller, upgrade: WebSocketUpgrade) -
 struct Session {
     app: App,
     caller: Caller,
+    proof: Proof,
     socket: WebSocket,
     subscriptions: Subscriptions,
     pace: DefaultDirectRateLimiter,
@@ -102,7 +104,7 @@ enum Then {
 }
 
 impl Session {
-    fn new(app: App, caller: Caller, socket: WebSocket) -> Self {
+    fn new(app: App, (caller, proof): (Caller, Proof), socket: WebSocket) -> Self {
         let limits = &app.config.limits;
         let quota = Quota::per_second(limits.requests_per_second).allow_burst(limits.request_burst);
         Self {
@@ -110,6 +112,7 @@ impl Session {
             pace: RateLimiter::direct(quota),
             app,
             caller,
+            proof,
             socket,
             silent_beats: 0,
             retry_at: None,
@@ -122,7 +125,7 @@ impl Session {
         let mut beats = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let draining = self.app.draining.clone();
-        let stay = self.caller.stays(&self.app);
+        let stay = self.proof.stays(&self.app);
         self.app.feed.catches_up().await;
         let welcome =
             Outgoing::welcome(&self.app.config.instance, self.app.feed.latest(), heartbeat);
@@ -213,7 +216,7 @@ impl Session {
             return Ok(Then::GoOn);
         }
         // A command is carried out with the token as it is now, as over REST.
-        if !self.caller.may_still(&self.app).await {
+        if !self.proof.may_still(&self.app).await {
             return Ok(self.end_of_stay().await);
         }
         let replies = match read_frame(text.as_bytes(), self.app.config.limits.json_depth) {

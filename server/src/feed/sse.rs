@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
 
 use super::{FeedReader, Filter, ReaderItem};
-use crate::access::{Caller, Stay};
+use crate::access::{Proof, Stay};
 use crate::app::App;
 use crate::events::{position_text, reset_event};
 use crate::metrics::{CountedReader, Transport};
@@ -46,7 +46,7 @@ struct Stream {
 /// Opens a stream. For a run that has ended and has no more events, there is none.
 pub(crate) async fn open_stream(
     app: App,
-    caller: Caller,
+    proof: Proof,
     order: FeedOrder,
 ) -> Result<Response, Problem> {
     let mut run_ended = false;
@@ -69,7 +69,7 @@ pub(crate) async fn open_stream(
     let counted = app.metrics.reader(Transport::Sse);
     let heartbeat = app.feed.heartbeat();
     let stream = Stream {
-        stay: caller.stays(&app),
+        stay: proof.stays(&app),
         app,
         reader,
         named: order.named,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
+use control::{Reach, live_runs};
 use interrupts::life::Interrupt;
 use interrupts::store::{NodeActivity, Run};
 use jiff::Timestamp;
@@ -14,7 +15,6 @@ use serde::Deserialize;
 use super::layout::{NavigationItem, OF_AGENTS, example, page, refused, state, time_text};
 use super::quoted::{asks, one_line};
 use super::visitor::Visitor;
-use crate::address::live_runs;
 use crate::app::App;
 use crate::events::goal_of;
 use crate::parameters::{Parameters, one_of};
@@ -149,7 +149,7 @@ struct AgentListRow {
 async fn listed(app: &App, shown: &AgentsQuery) -> Result<Markup, Problem> {
     let query = shown.query()?;
     let wanted = match &query.run_id {
-        Some(run) => Some(app.run_named(run).await?),
+        Some(run) => Some(Reach::EVERYTHING.run(app.store(), run).await?),
         None => None,
     };
     if let Some(run) = wanted.as_ref().filter(|run| run.state.is_final()) {
@@ -157,7 +157,7 @@ async fn listed(app: &App, shown: &AgentsQuery) -> Result<Markup, Problem> {
     }
     let runs = match wanted {
         Some(run) => vec![run],
-        None => live_runs(app).await?,
+        None => live_runs(app.store()).await?,
     };
     let ids: Vec<RunId> = runs.iter().map(|run| run.id).collect();
     let (agents, next) = find_agents(app, &query, Some(&ids), |_row| true).await?;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use control::{Caller, Right};
 use interrupts::life::{Family, Interrupt, State as Life};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
@@ -17,7 +18,6 @@ use super::layout::{NavigationItem, example, page, refused, state, time};
 use super::quoted::{headline, one_line, said};
 use super::review::{after, claim_of_another, claimed};
 use super::visitor::Visitor;
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::events::goal_of;
 use crate::parameters::Parameters;

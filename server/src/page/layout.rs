@@ -2,11 +2,10 @@
 
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
-use control::{as_called, has_own_name};
+use control::{Caller, as_called, has_own_name, role_name};
 use jiff::{SignedDuration, Timestamp};
 use maud::{DOCTYPE, Markup, html};
 
-use crate::access::Caller;
 use crate::problem::Problem;
 use crate::visible::visible;
 use crate::wire::label;
@@ -79,7 +78,7 @@ pub(super) fn page(
                                 li { a href=(path) aria-current=[(other == place).then_some("page")] { (name) } }
                             }
                         } }
-                        p.who { (visible(caller.actor.name.as_str())) " (" (caller.role_name()) ")" }
+                        p.who { (visible(caller.actor.name.as_str())) " (" (role_name(caller.actor.role)) ")" }
                         // The title counts what waits for a person, whatever page is open.
                         div hidden hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
                             div id="waiting" hx-get="/inbox/count" hx-trigger=(OF_THE_COUNT) {}

@@ -8,7 +8,8 @@ mod status;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use control::{
-    DecisionParts, Destination, NewDecision, QuestionContent, not_open, request_schema, target_of,
+    Caller, DecisionParts, Destination, NewDecision, QuestionContent, Right, not_open,
+    request_schema, target_of,
 };
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
@@ -27,7 +28,6 @@ use super::plan;
 use super::quoted::{asks, headline};
 use super::rules;
 use super::visitor::Visitor;
-use crate::access::{Caller, Right};
 use crate::acting::{self, DecisionOrder, interrupt_named, plan_of};
 use crate::app::App;
 use crate::body::FormFields;

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::RememberOrder;
+use control::{Caller, RememberOrder, Right};
 use interrupts::life::{Family, Interrupt};
 use interrupts::rules::{Reach, StandingRule, matter_of};
 use interrupts::store::{Pages, StandingRules};
@@ -11,7 +11,6 @@ use maud::{Markup, html};
 
 use super::layout::{refused, time};
 use super::visitor::Visitor;
-use crate::access::{Caller, Right};
 use crate::acting::revoke_rule;
 use crate::app::App;
 use crate::body::FormFields;

@@ -6,6 +6,7 @@ mod timeline;
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
+use control::{Caller, Right};
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{Checkpoint, Page, PageBack, Run};
 use jiff::Timestamp;
@@ -19,7 +20,6 @@ use super::layout::{NavigationItem, OF_AGENTS, banner, example, page, refused, s
 use super::plan;
 use super::quoted::{asks, one_line, said};
 use super::visitor::Visitor;
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::parameters::{Parameters, Segment};
 use crate::problem::Problem;
@@ -110,7 +110,7 @@ async fn whole(
     run: &str,
     tried: Option<Tried<'_>>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(run).await?;
+    let run = caller.reach.run(app.store(), run).await?;
     let agents = agents_in(app, caller, &run).await?;
     let view = RunView::of(&run, app);
     let title = view.goal.clone().unwrap_or_else(|| view.thread_id.clone());
@@ -184,7 +184,7 @@ pub(super) async fn controls(
     Segment(run): Segment,
 ) -> Response {
     let steering = async {
-        let run = app.run_named(&run).await?;
+        let run = caller.reach.run(app.store(), &run).await?;
         let agents = agents_in(&app, &caller, &run).await?;
         let may = Right::Direct.is_of(caller.actor.role);
         steering(&app, &run, &agents, may, None).await
@@ -199,7 +199,7 @@ pub(super) async fn live(
     Segment(run): Segment,
 ) -> Response {
     let parts = async {
-        let run = app.run_named(&run).await?;
+        let run = caller.reach.run(app.store(), &run).await?;
         let agents = agents_in(&app, &caller, &run).await?;
         let may = Right::Direct.is_of(caller.actor.role);
         parts(&app, &run, agents, may).await
@@ -214,7 +214,7 @@ pub(super) async fn timeline(
     Segment(run): Segment,
 ) -> Response {
     let lines = async {
-        let run = app.run_named(&run).await?;
+        let run = caller.reach.run(app.store(), &run).await?;
         timeline::lines(&app, &run).await
     };
     part(lines.await, &caller)

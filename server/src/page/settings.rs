@@ -2,13 +2,13 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use control::as_called;
+use control::{Right, as_called, role_name};
 use maud::{Markup, html};
 
 use super::layout::{NavigationItem, page, refused, time};
 use super::rules;
 use super::visitor::Visitor;
-use crate::access::{Credential, Right, role_name};
+use crate::access::{Credential, Proof};
 use crate::app::App;
 use crate::visible::visible;
 
@@ -25,7 +25,11 @@ const KEYS: [(&str, &str); 8] = [
 ];
 
 /// The settings.
-pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Response {
+pub(super) async fn show(
+    State(app): State<App>,
+    Visitor(caller): Visitor,
+    proof: Proof,
+) -> Response {
     let tokens = if Right::Operate.is_of(caller.actor.role) {
         match app.store().tokens().await {
             Ok(tokens) => Some(tokens),
@@ -42,8 +46,8 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
     let body = html! {
         h1 { "Settings" }
         section aria-labelledby="you" { h2 id="you" { "You" }
-            p { "You are " strong { (visible(caller.actor.name.as_str())) } ", a " strong { (caller.role_name()) } ". This name stands beside what you decide." }
-            @if caller.credential == Credential::Session {
+            p { "You are " strong { (visible(caller.actor.name.as_str())) } ", a " strong { (role_name(caller.actor.role)) } ". This name stands beside what you decide." }
+            @if proof.credential == Credential::Session {
                 form method="post" action="/session/end" { button.quiet type="submit" { "Leave: end this session" } }
             }
         }

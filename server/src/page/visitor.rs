@@ -5,13 +5,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
-use control::as_called;
+use control::{Caller, Right, as_called};
 use interrupts::store::{TokenRow, Tokens};
 use maud::html;
 
 use super::layout::{NavigationItem, banner, page, refused};
 use crate::access::{
-    Caller, Credential, Peer, Right, begin_session, digest_of_presented, end_session,
+    Credential, Peer, begin_session, caller_with, digest_of_presented, end_session, unauthenticated,
 };
 use crate::app::App;
 use crate::body::FormFields;
@@ -45,7 +45,7 @@ impl FromRequestParts<App> for Visitor {
         };
         match Right::Survey.demand(&caller) {
             Ok(()) => Ok(Self(caller)),
-            Err(problem) => Err(refused(&problem, Some(&caller))),
+            Err(refusal) => Err(refused(&refusal.into(), Some(&caller))),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) async fn begin(
     };
     match let_in(&app, token, peer.map(|peer| peer.0), to).await {
         Ok(Some(response)) => response,
-        Ok(None) => entrance(Some(&Caller::nobody()), to),
+        Ok(None) => entrance(Some(&unauthenticated()), to),
         Err(problem) => refused(&problem, None),
     }
 }
@@ -152,7 +152,8 @@ async fn let_in(
     peer: Option<Peer>,
     to: &str,
 ) -> Result<Option<Response>, Problem> {
-    let Some(caller) = token.and_then(|token| Caller::of(token, Credential::Session)) else {
+    let known = token.and_then(|token| caller_with(token, Credential::Session));
+    let Some((caller, proof)) = known else {
         if let Some(Peer(peer)) = peer {
             app.pace.failure(peer)?;
         }
@@ -160,7 +161,7 @@ async fn let_in(
     };
     // The page shows everything, and is for people.
     Right::Survey.demand(&caller)?;
-    let session = begin_session(app, caller)
+    let session = begin_session(app, (caller, proof))
         .await
         .map_err(|error| crate::routes::not_issued(&error))?;
     let jar = CookieJar::new().add(app.session.holding(session));

@@ -1,14 +1,13 @@
 //! From what the worker protocol refuses to the problem for the worker.
 
 use axum::http::{HeaderValue, header};
-use control::not_changed;
+use control::{no_run, not_changed};
 use interrupts::Misfit;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use workers::{RegistrationError, WorkError};
 
 use super::{Code, Problem, of_store};
-use crate::app::no_run;
 
 /// The problem for a workflow that is not registered, with everything that is wrong with it.
 pub(crate) fn of_registration(errors: &[RegistrationError]) -> Problem {
@@ -31,7 +30,7 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
     match error {
         WorkError::Store(error) => of_store(error),
         WorkError::Change(error) => not_changed(None, error.clone(), now).into(),
-        WorkError::UnknownRun { run } => no_run(&run.to_string()),
+        WorkError::UnknownRun { run } => no_run(&run.to_string()).into(),
         WorkError::UnknownWorkflow { .. } => Problem::new(
             Code::WorkflowNotFound,
             detail,

@@ -62,11 +62,11 @@ pub(crate) async fn list(
     Parameters(query): Parameters<AgentQuery>,
 ) -> Result<Response, Problem> {
     let run = match &query.run_id {
-        Some(run) => Some(caller.run(&app, run).await?.id),
-        None => caller.bound_run(),
+        Some(run) => Some(caller.reach.run(app.store(), run).await?.id),
+        None => caller.reach.bound_run(),
     };
     let runs = run.as_ref().map(std::slice::from_ref);
-    let reached = |row: &NodeRow| caller.covers(row.run, &row.node);
+    let reached = |row: &NodeRow| caller.reach.covers(row.run, &row.node);
     let (agents, next_cursor) = find(&app, &query, runs, reached).await?;
     let cursor = next_cursor.clone();
     let body = AgentPage {
@@ -196,7 +196,7 @@ pub(crate) async fn read(
     Reads(caller): Reads,
     Segment(agent): Segment,
 ) -> Result<Json<AgentView>, Problem> {
-    let found = caller.agent(&app, &agent).await?;
+    let found = caller.reach.agent(app.store(), &agent).await?;
     let open = open_in(&app, found.run.id).await?;
     let state = state_for_agents(&app, &found.run);
     let catalogue = app.catalogue_of_run(&found.run).await?;
@@ -224,7 +224,7 @@ pub(crate) async fn interrupt(
     Segment(agent): Segment,
     StrictJson(order): StrictJson<StopOrder>,
 ) -> Result<Response, Problem> {
-    let found = caller.agent(&app, &agent).await?;
+    let found = caller.reach.agent(app.store(), &agent).await?;
     let stopped = stop(&app, &caller, &found, order, key).await?;
     stopped_response(&app, &stopped).await
 }

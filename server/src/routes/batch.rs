@@ -3,14 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use control::{DecisionParts, NewDecision};
+use control::{Caller, DecisionParts, NewDecision};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::decisions::digest;
 use super::list::RequestKey;
-use crate::access::{Caller, Decides};
+use crate::access::Decides;
 use crate::acting::{self, DecideOutcome, DecisionOrder, interrupt_named};
 use crate::app::App;
 use crate::body::StrictJson;

@@ -4,14 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use control::{not_changed, not_open};
+use control::{Caller, Right, not_changed, not_open};
 use interrupts::life::{Interrupt, ReviewChange, State as InterruptState};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::list::{SeenVersion, etag};
-use crate::access::{Caller, Decides, Right};
+use crate::access::Decides;
 use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::body::StrictJson;

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use control::{Caller, Right};
 use interrupts::life::Interrupt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::decisions::{DecisionBody, RerouteBody};
-use crate::access::{Caller, Reads, Right};
+use crate::access::Reads;
 use crate::acting::{self, KeyedResume, interrupt_named};
 use crate::app::App;
 use crate::body::{parse, read};
@@ -237,7 +238,7 @@ async fn carry_out(
             let OfRun { run_id, body } = data_of(data)?;
             let order = data_of(body)?;
             Right::Direct.demand(caller)?;
-            let run = app.run_named(&run_id).await?;
+            let run = caller.reach.run(app.store(), &run_id).await?;
             let how = KeyedResume { order, key };
             let run = acting::resume(app, caller, &run, how).await?;
             Ok(EventResult {
@@ -258,7 +259,7 @@ async fn interrupt(
 ) -> Result<Interrupt, Problem> {
     let OfAgent { agent_id, body } = data_of(data)?;
     let order = data_of(body)?;
-    let agent = caller.agent(app, &agent_id).await?;
+    let agent = caller.reach.agent(app.store(), &agent_id).await?;
     let stopped = acting::stop(app, caller, &agent, order, key).await?;
     Ok(stopped.interrupt().clone())
 }

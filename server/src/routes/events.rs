@@ -10,9 +10,9 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{Reads, Ticket, TokenOrder, issue_ticket};
+use crate::access::{Proof, Reads, Ticket, TokenOrder, issue_ticket};
 use crate::app::App;
-use crate::feed::{FeedOrder, Filter, open_socket, open_stream};
+use crate::feed::{FeedOrder, Filter, heard_by, open_socket, open_stream};
 use crate::parameters::{Parameters, wrong};
 use crate::problem::{Code, Problem};
 
@@ -45,6 +45,7 @@ pub(crate) struct FeedQuery {
 pub(crate) async fn stream(
     State(app): State<App>,
     Reads(caller): Reads,
+    proof: Proof,
     headers: HeaderMap,
     Parameters(query): Parameters<FeedQuery>,
 ) -> Result<Response, Problem> {
@@ -58,13 +59,13 @@ pub(crate) async fn stream(
         .with_topics(topics)
         .map_err(|error| wrong("topics", error))?;
     let (run, agent) = (query.run_id.as_deref(), query.agent_id.as_deref());
-    let filter = caller.listens(&app, filter, run, agent).await?;
+    let filter = heard_by(&caller, app.store(), filter, run, agent).await?;
     let order = FeedOrder {
         filter,
         after: position(&headers, query.after_seq.as_deref())?,
         named: query.named.is_some_and(|named| named != 0),
     };
-    open_stream(app, caller, order).await
+    open_stream(app, proof, order).await
 }
 
 fn position(headers: &HeaderMap, after: Option<&str>) -> Result<Option<u64>, Problem> {
@@ -106,12 +107,13 @@ impl FromRequestParts<App> for Upgrade {
 pub(crate) async fn socket(
     State(app): State<App>,
     Reads(caller): Reads,
+    proof: Proof,
     Upgrade(upgrade): Upgrade,
 ) -> Result<Response, Problem> {
     if app.draining.is_cancelled() {
         return Err(Problem::draining("come back in a moment"));
     }
-    Ok(open_socket(app, caller, upgrade))
+    Ok(open_socket(app, (caller, proof), upgrade))
 }
 
 /// A ticket.
@@ -129,18 +131,18 @@ pub(crate) struct TicketView {
 pub(crate) async fn ticket(
     State(app): State<App>,
     Reads(caller): Reads,
+    proof: Proof,
 ) -> Result<Response, Problem> {
-    let of = caller.lasting();
     let order = TokenOrder {
         name: caller.actor.name,
         role: caller.actor.role,
         lifetime: Some(TICKET_TIME),
         once: true,
-        scope: caller.scope,
+        scope: caller.reach.0,
         // An audit row for each stream that a browser opens would drown the audit.
         by: None,
     };
-    let issued = issue_ticket(app.store(), order, of).await;
+    let issued = issue_ticket(app.store(), order, proof.lasting).await;
     let issued = issued.map_err(|error| super::tokens::not_issued(&error))?;
     let view = TicketView {
         ticket: issued.secret,

@@ -7,6 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use control::{Caller, Reach};
 use futures_util::stream;
 use interrupts::store::{AuditRow, Page};
 use jiff::Timestamp;
@@ -17,7 +18,7 @@ use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::listed;
-use crate::access::{Caller, Reads, Surveys};
+use crate::access::{Reads, Surveys};
 use crate::app::App;
 use crate::parameters::{Parameters, naming, one_of, page, wrong};
 use crate::problem::{Problem, of_verify};
@@ -53,7 +54,7 @@ fn about_schema() -> Object {
 async fn run_of(app: &App, text: &str) -> Result<RunId, Problem> {
     match text.parse() {
         Ok(id) => Ok(id),
-        Err(_error) => Ok(app.run_named(text).await?.id),
+        Err(_error) => Ok(Reach::EVERYTHING.run(app.store(), text).await?.id),
     }
 }
 
@@ -154,12 +155,12 @@ pub(crate) async fn list(
 
 /// The query of a caller who is bound to a run: it is limited to that run.
 async fn bound(app: &App, caller: &Caller, query: HistoryQuery) -> Result<HistoryQuery, Problem> {
-    let Some(run) = caller.bound_run() else {
+    let Some(run) = caller.reach.bound_run() else {
         return Ok(query);
     };
-    caller.demand_whole_run()?;
+    caller.reach.demand_whole_run()?;
     if let Some(named) = &query.run_id {
-        caller.run(app, named).await?;
+        caller.reach.run(app.store(), named).await?;
     }
     Ok(HistoryQuery {
         run_id: Some(run.to_string()),

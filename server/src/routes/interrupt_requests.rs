@@ -165,7 +165,7 @@ pub(crate) async fn fate(
     };
     let key = IdempotencyKey::new(&*event).map_err(|_error| unknown())?;
     let interrupt = app.store().interrupt_of(&key).await?;
-    let reached = interrupt.filter(|one| caller.covers(one.run, &one.node));
+    let reached = interrupt.filter(|one| caller.reach.covers(one.run, &one.node));
     let interrupt = reached.ok_or_else(unknown)?;
     Ok(Json(fate_of(&app, &interrupt).await?))
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use control::{not_changed, route_of, target_of};
+use control::{Caller, Reach, not_changed, route_of, target_of};
 use interrupts::life::{Interrupt, Lane, State as InterruptState};
 use interrupts::store::Filter;
 use jiff::Timestamp;
@@ -14,9 +14,8 @@ use serde_json::value::to_raw_value;
 use utoipa::IntoParams;
 
 use super::list::{listed, versioned};
-use crate::access::{Caller, Operates, Reads, Requests};
+use crate::access::{Operates, Reads, Requests};
 use crate::acting::{interrupt_named, to_withdraw};
-use crate::address::find_agent;
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, one_of, page, wrong};
 use crate::problem::{Code, Problem};
@@ -67,7 +66,7 @@ pub(crate) async fn list(
     Parameters(query): Parameters<InboxQuery>,
 ) -> Result<Response, Problem> {
     let query = bound(&app, &caller, query).await?;
-    let reached = |one: &Interrupt| caller.covers(one.run, &one.node);
+    let reached = |one: &Interrupt| caller.reach.covers(one.run, &one.node);
     let (found, next_cursor) = find_such(&app, &query, reached).await?;
     // Each is written as it comes: the views of a whole part take many times the memory of its text.
     let mut interrupts = Vec::with_capacity(found.len());
@@ -84,15 +83,22 @@ pub(crate) async fn list(
 
 /// The query of a caller who is bound to a run: it is limited to that run.
 async fn bound(app: &App, caller: &Caller, query: InboxQuery) -> Result<InboxQuery, Problem> {
-    let Some(run) = caller.bound_run() else {
+    let Some(run) = caller.reach.bound_run() else {
         return Ok(query);
     };
     if let Some(named) = &query.run_id {
-        caller.run(app, named).await?;
+        caller.reach.run(app.store(), named).await?;
     }
     let agent_id = match &query.agent_id {
         None => None,
-        Some(agent) => Some(caller.agent(app, agent).await?.address().to_string()),
+        Some(agent) => Some(
+            caller
+                .reach
+                .agent(app.store(), agent)
+                .await?
+                .address()
+                .to_string(),
+        ),
     };
     Ok(InboxQuery {
         run_id: Some(run.to_string()),
@@ -150,10 +156,10 @@ async fn filter_of(app: &App, query: &InboxQuery) -> Result<Filter, Problem> {
         ..Filter::default()
     };
     if let Some(run) = &query.run_id {
-        filter.run = Some(app.run_named(run).await?.id);
+        filter.run = Some(Reach::EVERYTHING.run(app.store(), run).await?.id);
     }
     if let Some(agent) = &query.agent_id {
-        let found = find_agent(app, agent).await?;
+        let found = Reach::EVERYTHING.agent(app.store(), agent).await?;
         filter.run = Some(found.run.id);
         filter.node = Some(found.node.node);
     }
@@ -214,7 +220,7 @@ pub(crate) async fn read(
     Segment(id): Segment,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let interrupt = caller.interrupt(&app, &id).await?;
+    let interrupt = caller.reach.interrupt(app.store(), &id).await?;
     let view = app.shown(&interrupt).await?;
     Ok(versioned(interrupt.version, &headers, view))
 }
@@ -269,7 +275,7 @@ pub(crate) async fn routing_schema_of(
     Reads(caller): Reads,
     Segment(id): Segment,
 ) -> Result<Response, Problem> {
-    let interrupt = caller.interrupt(&app, &id).await?;
+    let interrupt = caller.reach.interrupt(app.store(), &id).await?;
     let catalogue = app.catalogue_of(&interrupt).await?;
     let Some(route) = route_of(&interrupt, catalogue.as_deref(), None) else {
         return Err(Problem::new(

@@ -12,7 +12,6 @@ use utoipa::{IntoParams, ToSchema};
 use super::list::{RequestKey, listed};
 use crate::access::{Directs, Reads};
 use crate::acting::message_key;
-use crate::address::find_agent;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, Segments, page, wrong};
@@ -50,7 +49,7 @@ pub(crate) async fn send(
     Segment(agent): Segment,
     StrictJson(body): StrictJson<MessageBody>,
 ) -> Result<Response, Problem> {
-    let found = find_agent(&app, &agent).await?;
+    let found = caller.reach.agent(app.store(), &agent).await?;
     let message = NewMessage {
         run: found.run.id,
         node: found.node.node.clone(),
@@ -93,7 +92,7 @@ pub(crate) async fn list(
     Segment(agent): Segment,
     Parameters(query): Parameters<MessageQuery>,
 ) -> Result<Response, Problem> {
-    let found = caller.agent(&app, &agent).await?;
+    let found = caller.reach.agent(app.store(), &agent).await?;
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     let (mut messages, mut next_cursor) = (Vec::new(), None);
     'pages: loop {
@@ -133,7 +132,7 @@ pub(crate) async fn withdraw(
     Directs(caller): Directs,
     Segments(agent, message): Segments,
 ) -> Result<Json<MessageView>, Problem> {
-    let found = find_agent(&app, &agent).await?;
+    let found = caller.reach.agent(app.store(), &agent).await?;
     let message: u64 = message
         .parse()
         .map_err(|_error| wrong("message", "a message is named by its number"))?;

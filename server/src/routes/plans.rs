@@ -23,8 +23,8 @@ pub(crate) async fn read(
     Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<PlanView>, Problem> {
-    let run = caller.run(&app, &run).await?;
-    caller.demand_whole_run()?;
+    let run = caller.reach.run(app.store(), &run).await?;
+    caller.reach.demand_whole_run()?;
     if !is_plan(&run) {
         return Err(absent_plan(&run));
     }
@@ -104,7 +104,7 @@ pub(crate) async fn change(
     Segment(run): Segment,
     StrictJson(body): StrictJson<PlanChangeBody>,
 ) -> Result<Json<ChangedPlanView>, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.reach.run(app.store(), &run).await?;
     let (wish, if_version) = body.wish()?;
     let order = PlanChangeOrder {
         wish,

@@ -15,9 +15,8 @@ use serde_json::{Map, Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed, next_link};
-use crate::access::{Caller, Directs, Reads};
+use crate::access::{Directs, Reads};
 use crate::acting::{self, KeyedResume};
-use crate::address::{agents_of, first_of};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::events::{FeedEvent, position_text};
@@ -29,7 +28,7 @@ use crate::wire::{
     AgentView, CancelBody, CheckpointPage, CheckpointView, InterruptView, ResumeBody, RunPage,
     RunStateName, RunView, TreeNode, tree_of,
 };
-use control::{CancelOrder, ResumeOrder};
+use control::{Caller, CancelOrder, ResumeOrder, agents_of, first_agent};
 
 /// Which runs.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -64,7 +63,7 @@ pub(crate) async fn list(
         ],
     };
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = caller.runs(&app, &states, page).await?;
+    let rows = caller.reach.runs(app.store(), &states, page).await?;
     let next_cursor = (rows.len() == page.limit as usize)
         .then(|| rows.last().map(|(position, _)| position.to_string()))
         .flatten();
@@ -171,7 +170,7 @@ pub(crate) async fn read(
     Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<RunView>, Problem> {
-    let run = caller.run(&app, &run).await?;
+    let run = caller.reach.run(app.store(), &run).await?;
     let mut view = RunView::of(&run, &app);
     view.open_interrupts = Some(open_of(&app, &caller, run.id).await?);
     Ok(Json(view))
@@ -191,7 +190,7 @@ async fn open_of(app: &App, caller: &Caller, run: RunId) -> Result<Vec<String>, 
         after: 0,
         limit: 500,
     };
-    let open = caller.interrupts(app, &filter, page).await?;
+    let open = caller.reach.interrupts(app.store(), &filter, page).await?;
     Ok(open.iter().map(|(_, one)| one.id.to_string()).collect())
 }
 
@@ -207,8 +206,8 @@ pub(crate) async fn cancel(
     Segment(run): Segment,
     StrictJson(order): StrictJson<CancelOrder>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
-    let agent = first_of(&app, run).await?;
+    let run = caller.reach.run(app.store(), &run).await?;
+    let agent = first_agent(app.store(), run).await?;
     let stopped = acting::stop(&app, &caller, &agent, order.into(), key).await?;
     super::agents::stopped_response(&app, &stopped).await
 }
@@ -231,7 +230,7 @@ pub(crate) async fn resume(
     Segment(run): Segment,
     StrictJson(order): StrictJson<ResumeOrder>,
 ) -> Result<Response, Problem> {
-    let run = app.run_named(&run).await?;
+    let run = caller.reach.run(app.store(), &run).await?;
     let resumed = acting::resume(&app, &caller, &run, KeyedResume { order, key }).await?;
     let location = [(header::LOCATION, format!("/v1/runs/{resumed}"))];
     let view = ResumedView {
@@ -262,8 +261,8 @@ pub(crate) async fn checkpoints(
     OriginalUri(uri): OriginalUri,
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {
-    let run = caller.run(&app, &run).await?;
-    caller.demand_whole_run()?;
+    let run = caller.reach.run(app.store(), &run).await?;
+    caller.reach.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
     let rows = app.store().checkpoints(run.id, page).await?;
     let next_cursor = (rows.len() == page.limit as usize)
@@ -286,7 +285,7 @@ pub(crate) async fn tree(
     Reads(caller): Reads,
     Segment(run): Segment,
 ) -> Result<Json<Vec<TreeNode>>, Problem> {
-    let run = caller.run(&app, &run).await?;
+    let run = caller.reach.run(app.store(), &run).await?;
     let agents = agents_in(&app, &caller, &run).await?;
     Ok(Json(tree_of(run.id, agents)))
 }
@@ -297,13 +296,13 @@ pub(crate) async fn agents_in(
     caller: &Caller,
     run: &Run,
 ) -> Result<Vec<AgentView>, Problem> {
-    let rows = agents_of(app, run.id).await?;
+    let rows = agents_of(app.store(), run.id).await?;
     let open = super::agents::open_in(app, run.id).await?;
     let state = super::agents::state_for_agents(app, run);
     let catalogue = app.catalogue_of_run(run).await?;
     Ok(rows
         .iter()
-        .filter(|row| caller.covers(row.run, &row.node))
+        .filter(|row| caller.reach.covers(row.run, &row.node))
         .map(|row| AgentView::of(row, state, catalogue.as_deref(), &open, app.now()))
         .collect())
 }
@@ -345,11 +344,11 @@ pub(crate) async fn events(
     headers: HeaderMap,
     Parameters(query): Parameters<LogQuery>,
 ) -> Result<Response, Problem> {
-    let run = caller.run(&app, &run).await?;
+    let run = caller.reach.run(app.store(), &run).await?;
     let page = page(query.after_seq.as_deref(), query.limit)?;
     let (mut told, more) = told_of(&app, run.id, page).await?;
     let position = told.last().map_or(page.after, |event| event.position);
-    told.retain(|event| caller.covers_part(event.run, event.node.as_ref()));
+    told.retain(|event| caller.reach.covers_part(event.run, event.node.as_ref()));
     let after_seq = position_text(position);
     let mut response = if super::history::wants_lines(&headers) {
         let lines: String = told.iter().flat_map(|event| [&*event.json, "\n"]).collect();

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use control::{Caller, role_name};
 use interrupts::life::Role;
 use interrupts::store::{TokenRow, TokenScope};
 use interrupts::{ActorName, WorkflowName};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::list::RequestKey;
-use crate::access::{Caller, IssueError, Operates, TokenOrder, issue_token, role_name};
+use crate::access::{IssueError, Operates, TokenOrder, issue_token};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Segment, wrong};
@@ -216,7 +217,7 @@ async fn scope_of(
     body: &TokenBody,
 ) -> Result<Option<TokenScope>, Problem> {
     let run = match &body.run_id {
-        Some(run) => Some(app.run_named(run).await?.id),
+        Some(run) => Some(caller.reach.run(app.store(), run).await?.id),
         None => None,
     };
     if let Some(name) = &body.workflow {
@@ -229,7 +230,7 @@ async fn scope_of(
         Some(run) if !agent.starts_with("run_") => format!("{run}/{agent}"),
         Some(_) | None => agent.clone(),
     };
-    let found = caller.agent(app, &address).await?;
+    let found = caller.reach.agent(app.store(), &address).await?;
     if run.is_some_and(|run| run != found.run.id) {
         return Err(Problem::new(
             Code::Shape,

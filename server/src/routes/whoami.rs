@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use control::role_name;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -38,10 +39,11 @@ pub(crate) struct WhoAmI {
 pub(crate) async fn whoami(State(app): State<App>, Reads(caller): Reads) -> Json<WhoAmI> {
     Json(WhoAmI {
         name: caller.actor.name.as_str().to_owned(),
-        role: caller.role_name().to_owned(),
-        run_id: caller.bound_run().map(|run| run.to_string()),
+        role: role_name(caller.actor.role).to_owned(),
+        run_id: caller.reach.bound_run().map(|run| run.to_string()),
         agent_id: caller
-            .scope
+            .reach
+            .0
             .as_ref()
             .and_then(interrupts::store::TokenScope::agent),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -11,6 +11,7 @@ mod workflows;
 
 use std::time::Duration;
 
+use control::{Caller, no_run};
 use interrupts::{Label, LabelError, Labels, WorkflowName};
 use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
@@ -21,8 +22,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use workers::{Owned, Protocol, WorkError, WorkKey};
 
-use crate::access::Caller;
-use crate::app::{App, no_run};
+use crate::app::App;
 use crate::feed::{Concern, News};
 use crate::parameters::wrong;
 use crate::problem::{Code, Problem, of_work};
@@ -73,7 +73,7 @@ pub(crate) struct EpochQuery {
 
 /// The workflow of a worker's token.
 fn workflow_of(caller: &Caller) -> Result<&WorkflowName, Problem> {
-    let bound = caller.scope.as_ref().and_then(|scope| scope.workflow());
+    let bound = caller.reach.0.as_ref().and_then(|scope| scope.workflow());
     bound.ok_or_else(|| {
         Problem::new(
             Code::Forbidden,
@@ -125,7 +125,7 @@ fn labels_of(field: &str, labels: &[String]) -> Result<Labels, Problem> {
 
 /// The run of a segment of the address.
 fn run_id(text: &str) -> Result<RunId, Problem> {
-    text.parse().map_err(|_error| no_run(text))
+    Ok(text.parse().map_err(|_error| no_run(text))?)
 }
 
 /// The key of a segment of the address.

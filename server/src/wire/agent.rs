@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use control::AgentAddress;
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{CallWait, NodeActivity, NodeRow};
@@ -11,7 +12,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::names::ActivityName;
-use crate::address::AgentAddress;
 
 /// What agents can do.
 pub(crate) const ACTIVITIES: [NodeActivity; 9] = [

@@ -1,6 +1,6 @@
 //! An interrupt as callers see it.
 
-use control::{QuestionContent, decider, reason_of, target_of};
+use control::{AgentAddress, QuestionContent, decider, reason_of, target_of};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
@@ -18,7 +18,6 @@ use super::names::{
     AnswerFormName, ExpiryName, InterruptKindName, InterruptStateName, SourceName, VerdictName,
 };
 use super::response_schema::ResponseSchema;
-use crate::address::AgentAddress;
 
 /// One of the answers that an interrupt offers.
 #[derive(Debug, Clone, Serialize, ToSchema)]

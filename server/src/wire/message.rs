@@ -1,10 +1,9 @@
 //! A message to an agent as callers see it.
 
+use control::AgentAddress;
 use interrupts::store::{MessageState, StoredMessage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::address::AgentAddress;
 
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

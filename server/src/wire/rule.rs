@@ -1,13 +1,12 @@
 //! A standing rule as callers see it.
 
-use control::RememberOrder;
+use control::{AgentAddress, RememberOrder};
 use interrupts::rules::{Reach, RuleEnding, RuleScope, StandingRule};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::address::AgentAddress;
 use crate::problem::{Code, Problem};
 
 /// The longest life of a rule, in seconds: 30 days.

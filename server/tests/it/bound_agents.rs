@@ -1,6 +1,6 @@
 //! The token of an agent: bound to a run, or to an agent of it, and everything else is not there for its holder.
 
-use control::Ask;
+use control::{AskInterrupts, AskJournal, AskRuns};
 use interrupts::life::Role;
 use interrupts::store::{Filter, NewToken, Page, Run};
 use interrupts::{ActorName, Digest};
@@ -183,8 +183,14 @@ async fn its_own_run_is_listed_read_and_interrupted() {
         "/v1/agents",
         "/v1/interrupts?status=open",
         "/v1/history",
-        &record_path(&Ask::Runs(Vec::new(), FIRST)),
-        &record_path(&Ask::Interrupts(Filter::default(), FIRST)),
+        &record_path(&AskRuns {
+            states: Vec::new(),
+            page: FIRST,
+        }),
+        &record_path(&AskInterrupts {
+            filter: Filter::default(),
+            page: FIRST,
+        }),
         "/v1/runs/own-thread",
         "/v1/runs/own-thread/events",
         "/v1/whoami",
@@ -224,7 +230,7 @@ async fn a_token_that_is_bound_to_an_agent_reaches_that_and_what_it_started_and_
         (format!("/v1/runs/{run}"), 200),
         (format!("/v1/runs/{run}/checkpoints"), 403),
         ("/v1/history".to_owned(), 403),
-        (record_path(&Ask::Journal(run, FIRST)), 403),
+        (record_path(&AskJournal { run, page: FIRST }), 403),
         (format!("/v1/events?agent_id={run}%2Forchestrator"), 404),
     ] {
         assert_eq!(status(Method::GET, path.clone()).await, expected, "{path}");

@@ -1,6 +1,6 @@
 //! An orchestrator of somebody else, one of whose kinds is called as one of ours: what is shown and checked is its own.
 
-use control::Ask;
+use control::AskCatalogueOfInterrupt;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Admission, Interrupt, Role};
 use interrupts::store::{Run, Store};
@@ -76,7 +76,7 @@ async fn the_schema_of_an_answer_is_that_of_the_catalogue_that_its_question_name
         .await;
     assert_eq!(routing, desk()["routes"][0]["schema"]);
     let kept = house
-        .read(&record_path(&Ask::CatalogueOfInterrupt(asked.id)))
+        .read(&record_path(&AskCatalogueOfInterrupt { id: asked.id }))
         .await;
     assert_eq!(kept, desk());
 }

@@ -1,6 +1,10 @@
 //! Who may do what: every operation of the description, as every role.
 
-use control::Ask;
+use control::{
+    Ask, AskAgent, AskAgents, AskAudit, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskCheckpoints,
+    AskInterrupt, AskInterruptOf, AskInterrupts, AskJournal, AskMessages, AskPlan, AskProgress,
+    AskRule, AskRules, AskRun, AskRuns, QUESTIONS,
+};
 use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Role};
 use interrupts::store::{Filter, Page, Run};
@@ -53,50 +57,59 @@ pub(crate) fn all_operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Metho
     };
     let (run, interrupt) = (named("run_id"), named("interrupt_id").parse().unwrap());
     let asks = asks(run.parse().unwrap(), interrupt);
-    all.extend(asks.into_iter().map(|(ask, right)| {
+    all.extend(asks.into_iter().map(|(path, right)| {
         let description = json!({"x-right": right});
-        (Method::GET, record_path(&ask), description)
+        (Method::GET, path, description)
     }));
     all
 }
 
-/// What can be asked for as it is stored, and the right that it takes.
-fn asks(run: RunId, interrupt: InterruptId) -> Vec<(Ask, &'static str)> {
+/// The paths of all that can be asked for as it is stored, and the right that it takes.
+fn asks(run: RunId, id: InterruptId) -> Vec<(String, &'static str)> {
     let page = Page { after: 0, limit: 9 };
-    let of_run = Filter {
+    let filter = Filter {
         run: Some(run),
         ..Filter::default()
     };
-    vec![
-        (Ask::Run(run.to_string()), "read"),
-        (Ask::Runs(Vec::new(), page), "read"),
-        (Ask::Progress(run), "read"),
-        (Ask::Plan(run), "read"),
-        (Ask::CatalogueOfRun(run.to_string()), "read"),
-        (Ask::Agent(run, NodeId::root()), "read"),
-        (Ask::Agents(run, page), "read"),
-        (Ask::Checkpoints(run, page), "read"),
-        (Ask::Journal(run, page), "read"),
-        (Ask::Messages(run, page), "read"),
-        (Ask::Interrupt(interrupt), "read"),
-        (
-            Ask::InterruptOf(IdempotencyKey::new("evt-1").unwrap()),
-            "read",
-        ),
-        (Ask::Interrupts(of_run, page), "read"),
-        (Ask::CatalogueOfInterrupt(interrupt), "read"),
-        (Ask::Rule(RuleId::generate()), "survey"),
-        (Ask::Rules(page), "survey"),
-        (Ask::Audit(page), "survey"),
-    ]
+    let states = Vec::new();
+    let name = run.to_string();
+    let node = NodeId::root();
+    let key = IdempotencyKey::new("evt-1").unwrap();
+    let rule = RuleId::generate();
+    let all = vec![
+        (record_path(&AskRun { name: name.clone() }), "read"),
+        (record_path(&AskRuns { states, page }), "read"),
+        (record_path(&AskProgress { run }), "read"),
+        (record_path(&AskPlan { run }), "read"),
+        (record_path(&AskCatalogueOfRun { name }), "read"),
+        (record_path(&AskAgent { run, node }), "read"),
+        (record_path(&AskAgents { run, page }), "read"),
+        (record_path(&AskCheckpoints { run, page }), "read"),
+        (record_path(&AskJournal { run, page }), "read"),
+        (record_path(&AskMessages { run, page }), "read"),
+        (record_path(&AskInterrupt { id }), "read"),
+        (record_path(&AskInterruptOf { key }), "read"),
+        (record_path(&AskInterrupts { filter, page }), "read"),
+        (record_path(&AskCatalogueOfInterrupt { id }), "read"),
+        (record_path(&AskRule { id: rule }), "survey"),
+        (record_path(&AskRules { page }), "survey"),
+        (record_path(&AskAudit { page }), "survey"),
+    ];
+    for question in QUESTIONS {
+        let path = format!("/v1/records/{}?", question.name);
+        assert!(
+            all.iter().any(|(asked, _)| asked.starts_with(&path)),
+            "{path}"
+        );
+    }
+    all
 }
 
 /// The path at which something is asked for.
-pub(crate) fn record_path(ask: &Ask) -> String {
-    let asked = serde_json::to_value(ask).unwrap();
-    let (name, of) = asked.as_object().unwrap().iter().next().unwrap();
-    let of = utf8_percent_encode(&of.to_string(), NON_ALPHANUMERIC).to_string();
-    format!("/v1/records/{name}?of={of}")
+pub(crate) fn record_path<A: Ask>(ask: &A) -> String {
+    let of = serde_json::to_string(ask).unwrap();
+    let of = utf8_percent_encode(&of, NON_ALPHANUMERIC).to_string();
+    format!("/v1/records/{}?of={of}", A::QUESTION.name)
 }
 
 /// Every operation of the description: method, path with something in its gaps, and what is said of it.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use control::AskAgent;
 use interrupts::life::{Family, Interrupt, Scope, State};
 use jiff::SignedDuration;
 use routing_core::StopMode;
@@ -111,7 +112,12 @@ async fn ended_agent(from: &dyn Backend, stop: &Interrupt) -> Result<Option<Stri
     if stop.scope != Scope::Agent || stop.state != State::Cancelled {
         return Ok(None);
     }
-    let agent = from.node(stop.run, &stop.node).await?;
+    let agent = from
+        .ask(AskAgent {
+            run: stop.run,
+            node: stop.node.clone(),
+        })
+        .await?;
     let ended = agent.filter(|agent| agent.activity.is_final());
     Ok(ended.map(|agent| {
         format!(

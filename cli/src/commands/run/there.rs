@@ -137,7 +137,7 @@ pub(in crate::commands) fn fork(
 /// A server: what only a server offers, and what it has in common with a store.
 struct RemoteServer {
     client: Client,
-    remote: Arc<Remote>,
+    remote: Arc<dyn Backend>,
     url: String,
     place: ServerLocation,
 }

@@ -1,10 +1,11 @@
 //! Where tokens are made: in the store of this machine, or by a server.
 
 use client::{Client, MadeToken, TokenLine};
+use control::role_name;
 use interrupts::store::{TokenRow, TokenScope};
 use interrupts::{ActorName, WorkflowName};
 use jiff::Timestamp;
-use server::{TokenOrder, issue_token, role_name};
+use server::{TokenOrder, issue_token};
 
 use crate::actor::actor;
 use crate::address::{agent_in, find_agent, find_run};

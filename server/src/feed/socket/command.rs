@@ -9,20 +9,18 @@ use serde_json::{Map, Value, json};
 use super::frame::{Frame, Outgoing};
 use super::frame_type::FrameType;
 use super::subscriptions::Subscriptions;
-use crate::access::{Caller, Right};
 use crate::acting::{
     DecisionOrder, KeyedResume, StopResult, affected, checked_key, decide, interrupt_named, resume,
     stop,
 };
-use crate::address::first_of;
 use crate::app::App;
 use crate::events::position_text;
-use crate::feed::Filter;
+use crate::feed::{Filter, heard_by};
 use crate::metrics::Way;
 use crate::problem::{Code, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, RememberBody};
-use control::{CancelOrder, DecisionParts, NewDecision};
+use control::{Caller, CancelOrder, DecisionParts, NewDecision, Right, first_agent};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -181,7 +179,7 @@ async fn subscribe(
         .map_err(|error| shape(&format!("topics: {error}")))?;
     let run = wanted.run_id.or(wanted.thread_id);
     let (run, agent) = (run.as_deref(), wanted.agent_id.as_deref());
-    let filter = caller.listens(app, filter, run, agent).await?;
+    let filter = heard_by(caller, app.store(), filter, run, agent).await?;
     let after = wanted.after_seq.map(|seq| seq.position()).transpose()?;
     if after.is_none() {
         // "From now on" means from here on.
@@ -251,25 +249,25 @@ async fn asked(
 ) -> Result<(StopResult, Vec<String>), Problem> {
     let mut wanted: InterruptFrame = payload_of(payload)?;
     let named = wanted.run_id.as_deref().unwrap_or(&wanted.thread_id);
-    let run = caller.run(app, named).await?;
+    let run = caller.reach.run(app.store(), named).await?;
     let agent = match &wanted.agent_id {
         None => {
             let scope = wanted.order.entry("scope").or_insert(Value::Null);
             if scope.is_null() {
                 *scope = Scope::Run.name().into();
             }
-            first_of(app, run).await?
+            first_agent(app.store(), run).await?
         }
         Some(text) => {
             // A bare node id means the node of the named run.
             let bare = NodeId::new(&**text).is_ok() && !text.starts_with("run_");
             let address = format!("{}/{text}", run.id);
             let named = if bare { &address } else { text };
-            caller.agent(app, named).await?
+            caller.reach.agent(app.store(), named).await?
         }
     };
-    if !caller.covers(agent.run.id, &agent.node.node) {
-        caller.demand_whole_run()?;
+    if !caller.reach.covers(agent.run.id, &agent.node.node) {
+        caller.reach.demand_whole_run()?;
     }
     let key = checked_key(wanted.idempotency_key.as_deref())?;
     let stopped = stop(app, caller, &agent, order_of(wanted.order)?, key).await?;
@@ -311,7 +309,7 @@ async fn decision(app: &App, caller: &Caller, payload: Value) -> Result<Value, P
 async fn resumed(app: &App, caller: &Caller, payload: Value) -> Result<Value, Problem> {
     let wanted: RunFrame = payload_of(payload)?;
     Right::Direct.demand(caller)?;
-    let run = app.run_named(&wanted.run_id).await?;
+    let run = caller.reach.run(app.store(), &wanted.run_id).await?;
     let how = KeyedResume {
         order: order_of(wanted.order)?,
         key: checked_key(wanted.idempotency_key.as_deref())?,
@@ -329,8 +327,8 @@ async fn cancelled(
     Right::Direct.demand(caller)?;
     let wanted: RunFrame = payload_of(payload)?;
     let order: CancelOrder = order_of(wanted.order)?;
-    let run = app.run_named(&wanted.run_id).await?;
-    let agent = first_of(app, run).await?;
+    let run = caller.reach.run(app.store(), &wanted.run_id).await?;
+    let agent = first_agent(app.store(), run).await?;
     let key = checked_key(wanted.idempotency_key.as_deref())?;
     subscriptions.listen();
     let stopped = stop(app, caller, &agent, order.into(), key).await?;

@@ -1,11 +1,11 @@
 //! The part of the inbox that one page shows.
 
+use control::Caller;
 use interrupts::ActorName;
 use interrupts::life::Interrupt;
 use interrupts::store::{StoreError, WaitingPosition};
 
 use super::{InboxCounts, InboxPageQuery, Tab};
-use crate::access::Caller;
 use crate::app::App;
 use crate::parameters::wrong;
 use crate::problem::Problem;

@@ -6,13 +6,12 @@
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{DecisionParts, NewDecision, QuestionContent};
+use control::{Caller, DecisionParts, NewDecision, QuestionContent, Right};
 use interrupts::Digest;
 use interrupts::life::{Family, Interrupt, State as Life, Verdict};
 use journal::tool::{ToolQuestionContent, ToolQuestionKind};
 use maud::{Markup, html};
 
-use crate::access::{Caller, Right};
 use crate::acting::{DecisionOrder, RefusedAt, decide_all, interrupt_named};
 use crate::app::App;
 use crate::body::FormFields;

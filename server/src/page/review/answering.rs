@@ -1,6 +1,6 @@
 //! The answer to a question: what can be chosen, confirmed, written and decided.
 
-use control::target_of;
+use control::{Caller, target_of};
 use interrupts::life::{Claim, Family, Interrupt, Verdict};
 use maud::{Markup, html};
 use routing_core::{AnswerForm, ConfirmationItem, InterruptDetails};
@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::status::meanwhile;
 use super::{CONFIRM, bound_to};
-use crate::access::Caller;
 use crate::body::FormFields;
 use crate::page::quoted::in_quotes;
 use crate::page::{form, rules};

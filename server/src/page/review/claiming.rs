@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use control::Caller;
 use interrupts::life::{Claim, Interrupt};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::{ReviewContext, body_with};
-use crate::access::Caller;
 use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::body::FormFields;

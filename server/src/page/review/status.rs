@@ -2,14 +2,13 @@
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use control::not_open;
+use control::{Caller, Right, not_open};
 use interrupts::life::{Family, Interrupt};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::claiming::{claimed, claiming};
-use crate::access::{Caller, Right};
 use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::page::layout::{banner, refused, state, time};

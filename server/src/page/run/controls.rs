@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{ResumeOrder, StopOrder, not_sent};
+use control::{Caller, FoundAgent, ResumeOrder, Right, StopOrder, first_agent, in_run, not_sent};
 use interrupts::life::Scope;
 use interrupts::store::{Checkpoint, NewMessage, Run};
 use journal::Workflow;
@@ -10,9 +10,7 @@ use maud::{Markup, html};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::run_page;
-use crate::access::{Caller, Right};
 use crate::acting::{self, KeyedResume, message_key, stop as ask_to_stop};
-use crate::address::{Found, first_of, in_run};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::page::layout::{refused, time};
@@ -222,13 +220,18 @@ pub(super) fn saved(
     }
 }
 
-async fn agent_of(app: &App, run: &str, fields: &FormFields) -> Result<Found, Problem> {
-    let run = app.run_named(run).await?;
+async fn agent_of(
+    app: &App,
+    caller: &Caller,
+    run: &str,
+    fields: &FormFields,
+) -> Result<FoundAgent, Problem> {
+    let run = caller.reach.run(app.store(), run).await?;
     match fields.first("node") {
-        None => first_of(app, run).await,
+        None => Ok(first_agent(app.store(), run).await?),
         Some(text) => {
             let node = NodeId::new(text).map_err(|error| wrong("node", error.to_string()))?;
-            in_run(app, run, &node, text).await
+            Ok(in_run(app.store(), run, &node, text).await?)
         }
     }
 }
@@ -251,7 +254,7 @@ async fn stopped(
     fields: &FormFields,
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
-    let agent = agent_of(app, run, fields).await?;
+    let agent = agent_of(app, caller, run, fields).await?;
     if fields.first("node").is_some() && agent.node.activity.is_final() {
         return Err(ended(&agent));
     }
@@ -274,7 +277,7 @@ async fn stopped(
 }
 
 /// An agent that has ended cannot be stopped; no other agent is stopped instead.
-fn ended(agent: &Found) -> Problem {
+fn ended(agent: &FoundAgent) -> Problem {
     let detail = format!("{} has ended: nothing was stopped", agent.address());
     let hint = "choose the agent that you mean, or the whole run";
     Problem::new(Code::RunFinished, detail, hint)
@@ -295,9 +298,9 @@ pub(in crate::page) async fn resume(
         drop_pending: false,
     };
     let how = KeyedResume { order, key: None };
-    let outcome = match app.run_named(&run).await {
+    let outcome = match caller.reach.run(app.store(), &run).await {
         Ok(stored) => acting::resume(&app, &caller, &stored, how).await,
-        Err(problem) => Err(problem),
+        Err(error) => Err(error.into()),
     };
     back(&app, &caller, &run, (RunForm::Resume, &fields), outcome).await
 }
@@ -320,7 +323,7 @@ async fn sent(
     fields: &FormFields,
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
-    let agent = agent_of(app, run, fields).await?;
+    let agent = agent_of(app, caller, run, fields).await?;
     let text = fields
         .first("text")
         .ok_or_else(|| wrong("text", "say something"))?;
@@ -367,8 +370,8 @@ pub(in crate::page) async fn look(
 }
 
 pub(super) async fn to_run(app: &App, caller: &Caller, run: &str) -> Response {
-    match app.run_named(run).await {
+    match caller.reach.run(app.store(), run).await {
         Ok(run) => Redirect::to(&format!("/runs/{}", run.id)).into_response(),
-        Err(problem) => refused(&problem, Some(caller)),
+        Err(error) => refused(&error.into(), Some(caller)),
     }
 }

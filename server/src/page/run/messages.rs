@@ -2,13 +2,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use control::not_sent;
+use control::{Caller, Right, not_sent};
 use interrupts::store::{Pages, Run, StoredMessage};
 use maud::{Markup, html};
 use routing_core::RunId;
 
 use super::controls::{RunForm, back, to_run};
-use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::page::layout::time;
@@ -71,7 +70,7 @@ pub(in crate::page) async fn look(
 
 async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
-    let run = app.run_named(run).await?;
+    let run = caller.reach.run(app.store(), run).await?;
     let number = message
         .parse()
         .map_err(|_error| wrong("message", "a message is named by its number"))?;

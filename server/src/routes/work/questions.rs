@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use control::Caller;
 use interrupts::store::Run;
 use jiff::SignedDuration;
 use routing_core::schema::Dialect;
@@ -20,7 +21,7 @@ use super::{
     EpochQuery, WaitLimit, node_id, owned, owned_at_once, protocol, refused, run_id, wait_of,
     work_key,
 };
-use crate::access::{Caller, Works};
+use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::feed::Concern;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use client::{Feed, FeedItem};
-use control::DecisionParts;
+use control::{AskProgress, DecisionParts};
 use engine::run::RunOccurrence;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::signals::{Escalation, OsSignals, SignalSource};
@@ -22,10 +22,10 @@ use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::RemoteServer;
 use super::ending::{RemoteEnding, Standstill, standstill};
 use super::occurrences::FeedOccurrences;
 use super::rendering::FeedEntry;
-use super::{Remote, RemoteServer};
 use crate::arguments::Global;
 use crate::backend::{Backend, ServerLocation};
 use crate::commands::run::escape::{Escape, Where};
@@ -70,7 +70,7 @@ enum Beside {
 
 /// A run on a server that is followed.
 pub(super) struct FollowedRun {
-    remote: Arc<Remote>,
+    remote: Arc<dyn Backend>,
     feed: Feed,
     run: RunId,
     url: String,
@@ -217,7 +217,7 @@ impl FollowedRun {
                     }
                     FeedItem::End => {
                         self.take_down(&mut signals).await?;
-                        return self.end(&RunStatusSnapshot::of(&self.remote, self.run).await?).await;
+                        return self.end(&RunStatusSnapshot::of(&*self.remote, self.run).await?).await;
                     }
                 },
             }
@@ -387,7 +387,7 @@ impl FollowedRun {
     }
 
     async fn end(&self, standing: &RunStatusSnapshot) -> anyhow::Result<Exit> {
-        let progress = self.remote.progress(self.run).await?;
+        let progress = self.remote.ask(AskProgress { run: self.run }).await?;
         let questions: Vec<Interrupt> = standing.questions().cloned().collect();
         let all = Filter {
             run: Some(self.run),

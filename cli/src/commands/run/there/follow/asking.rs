@@ -9,7 +9,7 @@ use routing_core::InterruptId;
 
 use super::status::RunStatusSnapshot;
 use super::{Beside, FollowedRun};
-use crate::backend::{Backend, Remote};
+use crate::backend::Backend;
 use crate::commands::review::of_person;
 use crate::exit::{Exit, Failure};
 use crate::refused::{decided, no_interrupt};
@@ -110,7 +110,7 @@ impl FollowedRun {
                 let (remote, sender) = (Arc::clone(&self.remote), self.beside.0.clone());
                 // No other question is asked until it is sent; a slow connection does not delay a signal.
                 tokio::task::spawn_local(async move {
-                    let sent = send(&remote, &seen, chosen).await;
+                    let sent = send(&*remote, &seen, chosen).await;
                     // The receiver is gone if the following has ended.
                     let _ = sender.send(Beside::Sent(sent));
                 });
@@ -118,7 +118,7 @@ impl FollowedRun {
             Reply::Withdrawn => {
                 let (remote, sender) = (Arc::clone(&self.remote), self.beside.0.clone());
                 tokio::task::spawn_local(async move {
-                    let came = came_of(&remote, id).await;
+                    let came = came_of(&*remote, id).await;
                     // The receiver is gone if the following has ended.
                     let _ = sender.send(Beside::Sent(came.map(Some)));
                 });
@@ -160,7 +160,7 @@ impl FollowedRun {
 
 /// Decides what was chosen about the shown interrupt; returns what to print.
 async fn send(
-    remote: &Remote,
+    remote: &dyn Backend,
     seen: &Interrupt,
     chosen: DecisionParts,
 ) -> Result<Option<String>, Failure> {
@@ -193,7 +193,7 @@ async fn send(
 }
 
 /// The outcome of a question that was withdrawn.
-async fn came_of(remote: &Remote, id: InterruptId) -> Result<String, Failure> {
+async fn came_of(remote: &dyn Backend, id: InterruptId) -> Result<String, Failure> {
     let now = remote.interrupt(id).await?;
     Ok(ended_meanwhile(&now.ok_or_else(|| no_interrupt(id))?))
 }

@@ -7,7 +7,7 @@ use interrupts::store::{Filter, Run};
 use routing_core::RunId;
 
 use super::{Beside, FollowedRun};
-use crate::backend::{Backend, Remote};
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
 use crate::listing;
 
@@ -19,13 +19,12 @@ pub(super) struct RunStatusSnapshot {
 
 impl RunStatusSnapshot {
     /// Reads it.
-    pub(super) async fn of(remote: &Remote, run: RunId) -> Result<Self, Failure> {
+    pub(super) async fn of(remote: &dyn Backend, run: RunId) -> Result<Self, Failure> {
         let filter = Filter {
             run: Some(run),
             node: None,
             states: vec![State::AwaitingReview],
         };
-        let remote: &dyn Backend = remote;
         let waiting = listing::interrupts(remote, &filter).await?;
         let found = remote.run(run).await?;
         let gone = || Failure::new(Exit::NotFound, format!("there is no run {run}"));
@@ -72,7 +71,7 @@ impl FollowedRun {
         let (remote, run) = (Arc::clone(&self.remote), self.run);
         let (done, sender) = (self.readings.done, self.beside.0.clone());
         tokio::task::spawn_local(async move {
-            let standing = RunStatusSnapshot::of(&remote, run).await;
+            let standing = RunStatusSnapshot::of(&*remote, run).await;
             // The receiver is gone if the following has ended.
             let _ = sender.send(Beside::Seen(done, Box::new(standing)));
         });

@@ -8,7 +8,7 @@ use routing_core::{InterruptType, RunId, StopMode};
 
 use super::{Beside, FollowedRun};
 use crate::advice::advised;
-use crate::backend::{Backend, Remote};
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
 use crate::request::Addressee;
 use crate::run_owner::words;
@@ -36,7 +36,7 @@ impl FollowedRun {
         let (remote, run, sender) = (Arc::clone(&self.remote), self.run, self.beside.0.clone());
         // A server that does not answer must not delay a signal.
         tokio::task::spawn_local(async move {
-            let stopped = stop_there(&remote, run, mode, signal.why_it_stops()).await;
+            let stopped = stop_there(&*remote, run, mode, signal.why_it_stops()).await;
             // The receiver is gone if the following has ended.
             let _ = sender.send(Beside::Stopped(stopped));
         });
@@ -46,12 +46,11 @@ impl FollowedRun {
 
 /// Asks a server to stop a run; if it has ended meanwhile, the feed says so.
 async fn stop_there(
-    remote: &Remote,
+    remote: &dyn Backend,
     run: RunId,
     mode: StopMode,
     reason: &str,
 ) -> Result<(), Failure> {
-    let remote: &dyn Backend = remote;
     let run = remote.run(run).await?;
     let Some(run) = run.filter(|run| !run.state.is_final()) else {
         return Ok(());

@@ -1,0 +1,27 @@
+//! Who asks for something.
+
+use interrupts::life::{Actor, Role};
+
+use crate::reach::Reach;
+
+/// Who asks for something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// By name and role.
+    pub actor: Actor,
+    /// What of the runs.
+    pub reach: Reach,
+}
+
+/// The name of a role in text for people.
+pub const fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Observer => "viewer",
+        Role::Requester => "agent",
+        Role::Worker => "worker",
+        Role::Reviewer => "reviewer",
+        Role::Supervisor => "supervisor",
+        Role::Operator => "admin",
+        Role::System => "system",
+    }
+}
