@@ -1,18 +1,14 @@
 //! Deaths right before and right after each operation of the store, from publishing to the checkpoint.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use interrupts::IdempotencyKey;
 use tests::auditor::{Attempt, Outcome};
-use tokio::runtime::Handle;
 
+use crate::deaths::{NextCommand, around, die_at_each};
 use crate::life::Life;
 use crate::people::decide_all;
 use crate::world::World;
-
-/// How many runs are under way at once.
-const AT_ONCE: usize = 3;
 
 /// The operations of a run's owner, each with the times that are tried. What is named here must be reached.
 const POINTS: [(&str, &[u32]); 15] = [
@@ -40,82 +36,22 @@ const SCRIPT: &str = r#"{"version": 1, "steps": [
     "reason": "The plan is known."}}}
 ]}"#;
 
-/// All moments of death.
-fn moments() -> VecDeque<String> {
-    let times = POINTS
-        .iter()
-        .flat_map(|(operation, times)| times.iter().map(move |time| (operation, time)));
-    times
-        .flat_map(|(operation, time)| {
-            ["before", "after"].map(|side| format!("{operation}:{side}:{time}"))
-        })
-        .collect()
-}
-
-/// Runs goals to their end until all moments were tried: each process of a run dies at the next one. What a process does
-/// not reach because its run is too far is tried in a run of its own.
-fn with_deaths(world: &World, driver: usize, moments: &Moments) {
-    let mut left_over = None;
-    for number in 0.. {
-        let Some(first) = left_over.take().or_else(|| moments.next()) else {
-            return;
-        };
-        let goal = format!("Die {driver} {number}");
-        let mut next = Some(first);
-        for life in 0.. {
-            let run = Handle::current().block_on(world.run_of(&goal));
-            let mut command = match &run {
-                Some(run) if run.state.is_final() => break,
-                Some(run) => world.resume(run),
-                None => world.begin(&goal),
-            };
-            if run.is_none() {
-                command.arg("--script").arg(world.file("script.json"));
-            }
-            next = next.or_else(|| moments.next());
-            if let Some(moment) = &next {
-                command.env("IRQ_DIE_AT", moment);
-            }
-            let mut process = Life::start(world, command, &format!("{goal} {life}"));
-            match (process.end(), next.take()) {
-                (None, _died_there) => {}
-                (Some(0), None) => {}
-                (Some(0), Some(moment)) if run.is_some() => left_over = Some(moment),
-                (Some(0), Some(moment)) => world.failed(format!("{moment} was not reached")),
-                (Some(code), moment) => {
-                    world.failed(format!("{moment:?}: {code}, {}", process.errors(world)));
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// The moments that are left.
-struct Moments(Mutex<VecDeque<String>>);
-
-impl Moments {
-    fn next(&self) -> Option<String> {
-        self.0.lock().unwrap().pop_front()
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_death_at_any_step_of_an_interrupt_loses_and_doubles_nothing() {
     let world = World::new().await;
     std::fs::write(world.file("script.json"), SCRIPT).unwrap();
     let people = decide_all(&world);
-    let moments = moments();
+    let moments = around(&POINTS);
     let count = moments.len();
-    let moments = Arc::new(Moments(Mutex::new(moments)));
-    let mut drivers = tokio::task::JoinSet::new();
-    for driver in 0..AT_ONCE {
-        let (world, moments) = (Arc::clone(&world), Arc::clone(&moments));
-        drivers.spawn_blocking(move || with_deaths(&world, driver, &moments));
-    }
-    while let Some(driven) = drivers.join_next().await {
-        driven.unwrap();
-    }
+    let command: NextCommand = |world, run, _dies| match run {
+        Ok(run) => world.resume(run),
+        Err(goal) => {
+            let mut command = world.begin(goal);
+            command.arg("--script").arg(world.file("script.json"));
+            command
+        }
+    };
+    die_at_each(&world, moments, command).await;
     people.abort();
     assert_eq!(world.failures(), Vec::<String>::new());
     world.assert_completed().await;

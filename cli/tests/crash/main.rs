@@ -9,6 +9,7 @@
 mod another_answer;
 mod brain;
 mod cut_off;
+mod deaths;
 mod failpoints;
 mod fickle;
 mod life;

@@ -1,99 +1,53 @@
 //! Deaths at each operation of a stop: requested, delivered, taken hold, applied, saved, announced.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use interrupts::life::{RunState, State};
 use interrupts::store::Filter;
 use routing_core::InterruptType;
 use tokio::runtime::Handle;
 
+use crate::deaths::{NextCommand, around, die_at_each};
 use crate::life::Life;
 use crate::people::decide_all;
 use crate::world::{ALL, World};
 
-/// How many runs are under way at once.
-const AT_ONCE: usize = 3;
-
 /// The operations of a limit's pause in the process that has the run, each with the times that are tried. No other
 /// interrupt of these runs is asked for or delivered. What is named here must be reached.
-const OF_A_PAUSE: [(&str, u32); 8] = [
-    ("join", 1),
-    ("deliver", 1),
-    ("change_run", 3),
-    ("save", 1),
-    ("acknowledge", 1),
-    ("require_review", 1),
-    ("change_run", 4),
-    ("release_run", 1),
+const OF_A_PAUSE: [(&str, &[u32]); 7] = [
+    ("join", &[1]),
+    ("deliver", &[1]),
+    ("change_run", &[3, 4]),
+    ("save", &[1]),
+    ("acknowledge", &[1]),
+    ("require_review", &[1]),
+    ("release_run", &[1]),
 ];
 
 /// The operations of the owner of a run that another process stops for good while it waits for an answer.
-const OF_A_STOP: [(&str, u32); 5] = [
-    ("deliver", 1),
-    ("acknowledge", 1),
-    ("save", 1),
-    ("decide", 1),
-    ("release_run", 1),
+const OF_A_STOP: [(&str, &[u32]); 5] = [
+    ("deliver", &[1]),
+    ("acknowledge", &[1]),
+    ("save", &[1]),
+    ("decide", &[1]),
+    ("release_run", &[1]),
 ];
-
-fn moments(points: &[(&str, u32)]) -> Vec<String> {
-    let sides = |(operation, time): &(&str, u32)| {
-        ["before", "after"].map(|side| format!("{operation}:{side}:{time}"))
-    };
-    points.iter().flat_map(sides).collect()
-}
-
-/// A run that its time limit pauses, and whose process dies on the way; the next ones have time enough. Returns
-/// whether it died.
-fn paused_with_death(world: &World, goal: &str, moment: &str) -> bool {
-    let mut command = world.begin(goal);
-    command.args(["--timeout", "1ms"]).env("IRQ_DIE_AT", moment);
-    let died = Life::start(world, command, &format!("{goal}-0"))
-        .end()
-        .is_none();
-    for life in 1.. {
-        let run = Handle::current().block_on(world.run_of(goal));
-        let Some(run) = run.filter(|run| !run.state.is_final()) else {
-            return died;
-        };
-        let mut command = world.resume(&run);
-        command.args(["--timeout", "1h"]);
-        let mut process = Life::start(world, command, &format!("{goal}-{life}"));
-        let code = process.end();
-        if code != Some(0) {
-            world.failed(format!("{moment}: {code:?}, {}", process.errors(world)));
-            return died;
-        }
-    }
-    died
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_death_at_any_step_of_a_pause_loses_neither_the_pause_nor_the_run() {
     let world = World::new().await;
     let people = decide_all(&world);
-    let moments = Arc::new(Mutex::new(moments(&OF_A_PAUSE)));
-    let unreached = Arc::new(Mutex::new(BTreeSet::new()));
-    let mut drivers = tokio::task::JoinSet::new();
-    for _ in 0..AT_ONCE {
-        let (world, moments) = (Arc::clone(&world), Arc::clone(&moments));
-        let unreached = Arc::clone(&unreached);
-        drivers.spawn_blocking(move || {
-            while let Some(moment) = { moments.lock().unwrap().pop() } {
-                let goal = format!("Pause-{}", moment.replace(':', "-"));
-                if !paused_with_death(&world, &goal, &moment) {
-                    unreached.lock().unwrap().insert(moment);
-                }
-            }
-        });
-    }
-    while let Some(driven) = drivers.join_next().await {
-        driven.unwrap();
-    }
+    let command: NextCommand = |world, run, dies| {
+        let mut command = match run {
+            Ok(run) => world.resume(run),
+            Err(goal) => world.begin(goal),
+        };
+        command.args(["--timeout", if dies { "1ms" } else { "1h" }]);
+        command
+    };
+    die_at_each(&world, around(&OF_A_PAUSE), command).await;
     people.abort();
     assert_eq!(world.failures(), Vec::<String>::new());
-    assert_eq!(*unreached.lock().unwrap(), BTreeSet::new());
     world.assert_completed().await;
     let report = world.audit(&world.own_attempts().await).await;
     assert_eq!(report.findings, []);
@@ -101,7 +55,7 @@ async fn a_death_at_any_step_of_a_pause_loses_neither_the_pause_nor_the_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_for_good_ends_the_run_whatever_its_owner_dies_of() {
-    for moment in moments(&OF_A_STOP) {
+    for moment in around(&OF_A_STOP) {
         println!("{moment}");
         let world = World::new().await;
         let mut command = world.begin("Describe");
