@@ -13,7 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use control::{
     Ask, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskInterrupt, AskInterruptOf, AskInterrupts,
-    AskRun, NewDecision, StopOrder,
+    AskRun, NewDecision, SendMessage, StopOrder,
 };
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, RunState};
@@ -22,12 +22,13 @@ use interrupts::store::{Filter, Page, Run, StoredMessage, Verification};
 use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{InterruptId, NodeId, RuleId, RunId};
+use routing_core::{InterruptId, RuleId, RunId};
 use store::Opening;
 
 use crate::arguments::StoreArguments;
 use crate::commands::is_launched;
 use crate::exit::Failure;
+use crate::refused::no_interrupt;
 use crate::request::{Addressee, AskRequest};
 use crate::workflows;
 
@@ -37,19 +38,6 @@ pub(crate) use whereabouts::{ServerLocation, Whereabouts};
 
 /// Decisions that were refused, each with its index among those that were requested.
 pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;
-
-/// A message to send.
-#[derive(Debug, Clone)]
-pub(crate) struct NewText {
-    /// The run.
-    pub(crate) run: RunId,
-    /// The agent that shall read it.
-    pub(crate) node: NodeId,
-    /// What it says.
-    pub(crate) text: String,
-    /// The same key with the same text is the same message.
-    pub(crate) key: IdempotencyKey,
-}
 
 /// A message that was accepted.
 #[derive(Debug, Clone)]
@@ -121,10 +109,6 @@ pub(crate) trait Backend: Send + Sync {
     /// Revokes a rule. What it decided stays decided. Safe to repeat.
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure>;
 
-    /// Decides. If several callers try, one wins, and the others learn who and what. Dropped, it was decided or not:
-    /// look to see.
-    async fn decide(&self, id: InterruptId, decision: NewDecision) -> Result<Interrupt, Failure>;
-
     /// Decides all of these in one transaction, or none; then returns why each refused one was refused. Dropped, all
     /// were decided or none: look to see.
     async fn decide_together(
@@ -148,7 +132,7 @@ pub(crate) trait Backend: Send + Sync {
     async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure>;
 
     /// Sends a message. Safe to repeat with the same key.
-    async fn send(&self, message: NewText) -> Result<SentText, Failure>;
+    async fn send(&self, message: SendMessage) -> Result<SentText, Failure>;
 
     /// Takes back a message that no agent has read. Safe to repeat.
     async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure>;
@@ -214,6 +198,21 @@ impl dyn Backend + '_ {
         self.learn_of(found.iter().map(|(_position, one)| one))
             .await?;
         Ok(found)
+    }
+
+    /// Decides. If several callers try, one wins, and the others learn who and what. Dropped, it was decided or not:
+    /// look to see.
+    pub(crate) async fn decide(
+        &self,
+        id: InterruptId,
+        decision: NewDecision,
+    ) -> Result<Interrupt, Failure> {
+        let decided = self.decide_together(vec![(id, decision)]).await?;
+        let first = match decided {
+            Ok(decided) => decided.into_iter().next().map(Ok),
+            Err(refused) => refused.into_iter().next().map(|(_place, why)| Err(why)),
+        };
+        first.unwrap_or_else(|| Err(no_interrupt(id)))
     }
 
     /// Has the catalogues at hand under which these were raised.

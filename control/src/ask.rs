@@ -89,7 +89,6 @@ macro_rules! questions {
             $(#[$doc])*
             #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
             #[serde(deny_unknown_fields)]
-            #[expect(clippy::exhaustive_structs, reason = "they are written down where they are asked")]
             pub struct $name {
                 $($(#[$field_doc])* pub $field: $type,)*
             }

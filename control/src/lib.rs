@@ -7,6 +7,7 @@ mod address;
 mod ask;
 mod caller;
 mod checkpoint;
+mod command;
 mod control;
 mod deciding;
 mod decision;
@@ -34,6 +35,7 @@ pub use ask::{
 };
 pub use caller::{Caller, role_name};
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
+pub use command::{ChangeReview, Command, Redrive, RevokeRule, SendMessage, TakeBack, Withdraw};
 pub use control::Control;
 pub use deciding::{NewDecision, RememberOrder, preview};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision};

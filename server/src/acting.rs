@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::problem::Problem;
-use interrupts::life::{AskingId, Interrupt, WithdrawCause};
+use interrupts::life::Interrupt;
 
 /// The longest key that a caller may give to a request.
 const LONGEST_KEY: usize = 200;
@@ -34,22 +34,6 @@ pub(crate) async fn interrupt_named(app: &App, text: &str) -> Result<Interrupt, 
     let id: InterruptId = text.parse().map_err(|_error| no_interrupt(text))?;
     let interrupt = app.store().interrupt(id).await?;
     Ok(interrupt.ok_or_else(|| no_interrupt(text))?)
-}
-
-/// The interrupt that a text names, and what of it to withdraw: a request for it, if the text is the id of one.
-pub(crate) async fn to_withdraw(
-    app: &App,
-    caller: &Caller,
-    text: &str,
-) -> Result<(Interrupt, WithdrawCause), Problem> {
-    let Ok(asking) = text.parse::<AskingId>() else {
-        let interrupt = caller.reach.interrupt(app.store(), text).await?;
-        return Ok((interrupt, WithdrawCause::Withdrawn));
-    };
-    let id = asking.interrupt.to_string();
-    let interrupt = caller.reach.interrupt(app.store(), &id).await?;
-    let number = asking.number;
-    Ok((interrupt, WithdrawCause::Asking { number }))
 }
 
 /// The key that a caller gave to a request, validated.

@@ -95,6 +95,14 @@ struct ResponseLabels {
     status: u16,
 }
 
+/// Registers metrics, each with its name and its description.
+macro_rules! register {
+    ($registry:ident, $($metric:expr => $name:literal, $help:literal;)*) => {
+        $($registry.register($name, $help, $metric.clone());)*
+    };
+}
+use register;
+
 /// What is counted since this process started.
 pub(crate) struct Metrics {
     registry: Registry,
@@ -122,21 +130,11 @@ struct BusMetrics {
 
 impl BusMetrics {
     fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "irq_bus_connected",
-            "1 where the broker takes events, 0 where it is away",
-            self.is_there.clone(),
-        );
-        registry.register(
-            "irq_bus_lag_events",
-            "Events that were told and wait for the broker",
-            self.waiting.clone(),
-        );
-        registry.register(
-            "irq_bus_published",
-            "Events that this process has published, those included that the broker had already",
-            self.published.clone(),
-        );
+        register! { registry,
+            self.is_there => "irq_bus_connected", "1 where the broker takes events, 0 where it is away";
+            self.waiting => "irq_bus_lag_events", "Events that were told and wait for the broker";
+            self.published => "irq_bus_published", "Events that this process has published, those included that the broker had already";
+        }
     }
 }
 
@@ -160,42 +158,17 @@ impl Metrics {
             bus: BusMetrics::default(),
             registry: Registry::default(),
         };
-        registry.register(
-            "irq_interrupts",
-            "Interrupts that were asked for",
-            metrics.interrupts.clone(),
-        );
-        registry.register(
-            "irq_open_interrupts",
-            "Interrupts that wait for a person, 10,000 of them at most",
-            metrics.open.clone(),
-        );
-        registry.register(
-            "irq_review_wait_seconds",
-            "From the request of an interrupt to its decision",
-            metrics.review_wait.clone(),
-        );
-        registry.register(
-            "irq_decisions",
-            "Decisions that were made here",
-            metrics.decisions.clone(),
-        );
-        registry.register(
-            "irq_feed_clients",
-            "Readers of the live feed",
-            metrics.feed_clients.clone(),
-        );
-        registry.register(
-            "irq_feed_gaps",
-            "Gaps that readers of the feed were told of",
-            metrics.feed_gaps.clone(),
-        );
-        registry.register(
-            "irq_http_requests",
-            "Requests that were answered",
-            metrics.requests.clone(),
-        );
-        metrics.register_tools(&mut registry);
+        register! { registry,
+            metrics.interrupts => "irq_interrupts", "Interrupts that were asked for";
+            metrics.open => "irq_open_interrupts", "Interrupts that wait for a person, 10,000 of them at most";
+            metrics.review_wait => "irq_review_wait_seconds", "From the request of an interrupt to its decision";
+            metrics.decisions => "irq_decisions", "Decisions that were made here";
+            metrics.feed_clients => "irq_feed_clients", "Readers of the live feed";
+            metrics.feed_gaps => "irq_feed_gaps", "Gaps that readers of the feed were told of";
+            metrics.requests => "irq_http_requests", "Requests that were answered";
+            metrics.tool_interrupts => "tool_interrupts", "Calls of tools that an interrupt stopped, in any process that shares the store";
+            metrics.late_results => "irq_late_results_dropped", "Results of tools that came after their calls had been given up, in the runs that were executed here";
+        }
         if bus.is_some() {
             metrics.bus.register(&mut registry);
         }
@@ -203,19 +176,6 @@ impl Metrics {
             registry,
             ..metrics
         }
-    }
-
-    fn register_tools(&self, registry: &mut Registry) {
-        registry.register(
-            "tool_interrupts",
-            "Calls of tools that an interrupt stopped, in any process that shares the store",
-            self.tool_interrupts.clone(),
-        );
-        registry.register(
-            "irq_late_results_dropped",
-            "Results of tools that came after their calls had been given up, in the runs that were executed here",
-            self.late_results.clone(),
-        );
     }
 
     /// An interrupt was requested.

@@ -24,7 +24,6 @@ mod work;
 pub use asyncapi::asyncapi;
 
 pub(crate) use agents::{AgentQuery, find as find_agents};
-pub(crate) use claims::claim_or_release;
 pub(crate) use decisions::digest;
 pub(crate) use history::{
     ABOUT, HistoryQuery, export as export_history, newest as newest_history, verified,

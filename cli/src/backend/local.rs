@@ -5,25 +5,21 @@ use std::time::Duration;
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
 use control::{
-    Ask, AskInterrupt, Control, NewDecision, Reach, Reading, StopOrder, not_changed, not_sent,
-    plan_not_changed, rule_not_made,
+    Ask, AskInterrupt, Caller, ChangeReview, Command, Control, NewDecision, Reach, Reading,
+    Redrive, RevokeRule, SendMessage, StopOrder, TakeBack, Withdraw, not_changed, plan_not_changed,
 };
 use interrupts::IdempotencyKey;
-use interrupts::life::{
-    Actor, Interrupt, NewAsking, ReviewChange, State, USUAL_CLAIM, WithdrawCause,
-};
+use interrupts::life::{Actor, Interrupt, NewAsking, ReviewChange, State, USUAL_CLAIM};
 use interrupts::policy::Policy;
 use interrupts::rules::StandingRule;
-use interrupts::store::{
-    Admitted, ChangeError, Deciding, NewMessage, Run, Store, StoredMessage, VerifyError,
-};
+use interrupts::store::{Admitted, ChangeError, Deciding, Run, Store, StoredMessage, VerifyError};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, StoredPlan};
 use routing_core::{DecisionId, InterruptId, RuleId, RunId, StopMode, StopSource};
 use store::Opening;
 use uuid::Uuid;
 
-use super::{Backend, NewText, Place, RefusedDecisions, Requested, SentText, Verified};
+use super::{Backend, Place, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::asker::end_of_gone;
@@ -104,15 +100,19 @@ impl Local {
         Ok(ask.answer(&from).await?)
     }
 
+    /// Carries out a command of the person at this terminal.
+    async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
+        let by = Caller {
+            actor: me()?,
+            reach: Reach::EVERYTHING,
+        };
+        let policy = Policy::default();
+        Ok(self.control(&policy).carry_out(&by, command).await?)
+    }
+
     /// An interrupt.
     async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
         self.ask(AskInterrupt { id }).await
-    }
-
-    /// Wakes the process that owns the changed interrupt's run.
-    async fn woken(&self, interrupt: Interrupt) -> Result<Interrupt, Failure> {
-        self.notify(interrupt.run).await?;
-        Ok(interrupt)
     }
 
     /// What the store is asked for a decision.
@@ -214,18 +214,7 @@ impl Backend for Local {
     }
 
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
-        let revoked = self.store().revoke_rule(id, me()?).await;
-        Ok(revoked.map_err(rule_not_made)?)
-    }
-
-    async fn decide(&self, id: InterruptId, decision: NewDecision) -> Result<Interrupt, Failure> {
-        match self.decide_together(vec![(id, decision)]).await? {
-            Ok(decided) => decided.into_iter().next().ok_or_else(|| no_interrupt(id)),
-            Err(refused) => match refused.into_iter().next() {
-                Some((_place, failure)) => Err(failure),
-                None => Err(no_interrupt(id)),
-            },
-        }
+        self.carry_out(RevokeRule { rule: id }).await
     }
 
     async fn decide_together(
@@ -265,16 +254,18 @@ impl Backend for Local {
     }
 
     async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
-        let until = Timestamp::now()
-            .checked_add(USUAL_CLAIM)
-            .unwrap_or(Timestamp::MAX);
-        let change = if take {
-            ReviewChange::Claim { until }
-        } else {
-            ReviewChange::Release
+        let until = Timestamp::now().checked_add(USUAL_CLAIM);
+        let until = until.unwrap_or(Timestamp::MAX);
+        let command = ChangeReview {
+            interrupt: id,
+            version: Some(version),
+            change: if take {
+                ReviewChange::Claim { until }
+            } else {
+                ReviewChange::Release
+            },
         };
-        let changed = self.store().review(id, me()?, version, change).await;
-        changed.map_err(|error| unchanged(id, error))
+        self.carry_out(command).await
     }
 
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
@@ -330,17 +321,9 @@ impl Backend for Local {
         Ok(requested(admitted))
     }
 
-    async fn send(&self, message: NewText) -> Result<SentText, Failure> {
+    async fn send(&self, message: SendMessage) -> Result<SentText, Failure> {
         let run = message.run;
-        let message = NewMessage {
-            run,
-            node: message.node,
-            text: message.text,
-            from: me()?,
-            key: message.key,
-        };
-        let sent = self.store().send_message(message).await;
-        let sent = sent.map_err(not_sent)?;
+        let sent = self.carry_out(message).await?;
         self.notify(run).await?;
         Ok(SentText {
             position: sent.position,
@@ -349,10 +332,12 @@ impl Backend for Local {
     }
 
     async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
-        let (run, number) = (message.message.run, message.position);
-        let withdrawn = self.store().withdraw_message(run, number, me()?).await;
-        withdrawn.map_err(not_sent)?;
-        Ok(())
+        let take_back = TakeBack {
+            run: message.message.run,
+            node: None,
+            message: message.position,
+        };
+        self.carry_out(take_back).await.map(|_withdrawn| ())
     }
 
     async fn my_name(&self) -> Result<String, Failure> {
@@ -360,14 +345,9 @@ impl Backend for Local {
     }
 
     async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
-        let cause = match asking {
-            Some(number) => WithdrawCause::Asking { number },
-            None => WithdrawCause::Withdrawn,
-        };
-        let changed = self.store().withdraw(id, me()?, cause).await;
-        let changed = self
-            .woken(changed.map_err(|error| unchanged(id, error))?)
-            .await?;
+        let interrupt = id;
+        let changed = self.carry_out(Withdraw { interrupt, asking }).await?;
+        self.notify(changed.run).await?;
         if changed.state != State::Delivered || changed.is_asked_for() {
             return Ok(changed);
         }
@@ -378,8 +358,8 @@ impl Backend for Local {
     }
 
     async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
-        let changed = self.store().redrive(id, me()?).await;
-        self.woken(changed.map_err(|error| unchanged(id, error))?)
-            .await
+        let changed = self.carry_out(Redrive { interrupt: id }).await?;
+        self.notify(changed.run).await?;
+        Ok(changed)
     }
 }

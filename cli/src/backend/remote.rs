@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{Client, ClientSettings, RequestedInterrupt};
-use control::{Ask, AskRule, AskRun, NewDecision, StopOrder, no_plan, no_rule};
+use control::{Ask, AskRule, AskRun, NewDecision, SendMessage, StopOrder, no_plan, no_rule};
 use interrupts::life::{Family, Interrupt, State};
 use interrupts::rules::StandingRule;
 use interrupts::store::{Run, StoredMessage};
 use planning::{PlanChangeRequest, StoredPlan};
 use routing_core::{InterruptId, RuleId, StopMode};
 
-use super::{
-    Backend, NewText, Place, RefusedDecisions, Requested, SentText, ServerLocation, Verified,
-};
+use super::{Backend, Place, RefusedDecisions, Requested, SentText, ServerLocation, Verified};
 use crate::authority;
 use crate::exit::{Exit, Failure};
 use crate::plan;
@@ -140,11 +138,6 @@ impl Backend for Remote {
         Ok(self.ask(AskRule { id }).await?.ok_or_else(gone)?)
     }
 
-    async fn decide(&self, id: InterruptId, decision: NewDecision) -> Result<Interrupt, Failure> {
-        self.client.decide(id, &decision).await?;
-        self.now(id).await
-    }
-
     async fn decide_together(
         &self,
         decisions: Vec<(InterruptId, NewDecision)>,
@@ -219,7 +212,7 @@ impl Backend for Remote {
         self.requested(asked).await
     }
 
-    async fn send(&self, message: NewText) -> Result<SentText, Failure> {
+    async fn send(&self, message: SendMessage) -> Result<SentText, Failure> {
         let words = (message.text.as_str(), &message.key);
         let sent = self.client.send(message.run, &message.node, words).await?;
         Ok(SentText {

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use control::SendMessage;
 use interrupts::IdempotencyKey;
 use interrupts::store::{MessageState, StoredMessage};
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 use super::print;
 use crate::address::{find_agent, full};
 use crate::arguments::{SendArguments, StoreArguments};
-use crate::backend::{self, NewText};
+use crate::backend;
 use crate::exit::{Exit, Failure};
 use crate::listing;
 use crate::run_owner::has_process;
@@ -45,7 +46,7 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
     complete(async {
         let backend = backend::open(store).await?;
         let (run, row) = find_agent(&*backend, &arguments.agent).await?;
-        let message = NewText {
+        let message = SendMessage {
             run: run.id,
             node: row.node.clone(),
             text,

@@ -82,14 +82,7 @@ async fn a_refusal_is_no_approval_and_says_so() {
         .begins("request_approval", json!({"action": "Deploy"}))
         .await;
     let asked = bench.questions(1).await;
-    bench.does(&[
-        "review",
-        &asked[0],
-        "--decision",
-        "reject",
-        "--message",
-        "not on Friday",
-    ]);
+    bench.answers(&asked[0], "reject", "not on Friday");
     let told = client.result_of(call).await.unwrap();
     let text = told.text();
     assert!(
@@ -168,14 +161,7 @@ async fn a_long_wait_hands_back_a_ticket_with_which_the_answer_is_fetched_later(
         )
         .await;
     let asked = bench.questions(1).await;
-    bench.does(&[
-        "review",
-        &asked[0],
-        "--decision",
-        "respond",
-        "--message",
-        "yes",
-    ]);
+    bench.answers(&asked[0], "respond", "yes");
     let told = client.result_of(waits).await.unwrap().fine();
     assert_eq!(
         (&told["state"], &told["decision"]),
@@ -337,14 +323,7 @@ async fn clients_over_http_share_a_server_and_each_session_has_a_run() {
         runs.contains("questions of ann") && runs.contains("questions of bob"),
         "{runs}"
     );
-    bench.does(&[
-        "review",
-        &asked[1],
-        "--decision",
-        "respond",
-        "--message",
-        "yes",
-    ]);
+    bench.answers(&asked[1], "respond", "yes");
     let listed = bob.calls("list_open", json!({})).await.fine();
     assert_eq!(listed["questions"][0]["state"], "decided");
     let own = address.trim_end_matches("/mcp");

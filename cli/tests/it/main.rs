@@ -61,6 +61,7 @@ mod reviewing;
 mod reviewing_at_a_terminal;
 mod reviewing_batches;
 mod rolling;
+mod running;
 mod rust_client;
 mod said_to_the_ended;
 mod said_truly;

@@ -1,70 +1,29 @@
 //! Ctrl+C and SIGTERM, sent by process id.
 
-use std::io::{BufRead, BufReader, PipeWriter, Read, Write};
-use std::process::{Child, ChildStderr, Stdio};
+use std::io::{PipeWriter, Write};
+use std::process::Stdio;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::place::Place;
 use crate::program::{interrupt, irq, lines, run_in, script, spawn, until, workspace};
+use crate::running::Running;
 
 const FIRST: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
 
-struct Running {
-    child: Child,
-    errors: BufReader<ChildStderr>,
-    seen: String,
-    _folder: tempfile::TempDir,
-}
-
-impl Running {
-    /// A run so slow that it is at work for minutes.
-    fn slow() -> Self {
-        let folder = workspace();
-        let child = spawn(run_in(folder.path()).args(["--pace", "1", "-v"]));
-        Self::of(child, folder)
-    }
-
-    fn of(mut child: Child, folder: tempfile::TempDir) -> Self {
-        let errors = BufReader::new(child.stderr.take().unwrap());
-        Self {
-            child,
-            errors,
-            seen: String::new(),
-            _folder: folder,
-        }
-    }
-
-    /// Reads until a line has this text.
-    fn wait_for(&mut self, text: &str) {
-        loop {
-            let mut line = String::new();
-            let read = self.errors.read_line(&mut line).unwrap();
-            assert!(read > 0, "no `{text}` in {}", self.seen);
-            self.seen.push_str(&line);
-            if line.contains(text) {
-                return;
-            }
-        }
-    }
-
-    fn send(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
-    }
-
-    fn end(mut self) -> (Option<i32>, String) {
-        self.errors.read_to_string(&mut self.seen).unwrap();
-        (self.child.wait().unwrap().code(), self.seen)
-    }
+/// A run so slow that it is at work for minutes.
+fn slow() -> Running {
+    let folder = workspace();
+    let child = spawn(run_in(folder.path()).args(["--pace", "1", "-v"]));
+    Running::in_folder(child, folder)
 }
 
 #[test]
 fn the_first_lets_the_step_finish_and_the_second_stops_at_once() {
-    let mut run = Running::slow();
+    let mut run = slow();
     run.wait_for("asks its model");
     run.send(Signal::INT);
     run.wait_for(FIRST);
@@ -83,7 +42,7 @@ fn one_alone_ends_the_run_after_its_step() {
     let folder = workspace();
     // Fast enough that a step ends soon, slow enough that the run does not.
     let child = spawn(run_in(folder.path()).args(["--pace", "200", "-v"]));
-    let mut run = Running::of(child, folder);
+    let mut run = Running::in_folder(child, folder);
     run.wait_for("asks its model");
     run.send(Signal::INT);
     let (code, seen) = run.end();
@@ -94,7 +53,7 @@ fn one_alone_ends_the_run_after_its_step() {
 
 #[test]
 fn a_termination_is_graceful_and_has_its_own_code() {
-    let mut run = Running::slow();
+    let mut run = slow();
     run.wait_for("asks its model");
     run.send(Signal::TERM);
     run.wait_for("Received SIGTERM.");
@@ -107,7 +66,7 @@ fn a_termination_is_graceful_and_has_its_own_code() {
 fn a_hangup_pauses_as_a_termination_does_however_often_it_is_told() {
     let place = Place::new();
     let child = spawn(&mut place.run(&["--pace", "100", "-v"]));
-    let mut run = Running::of(child, workspace());
+    let mut run = Running::in_folder(child, workspace());
     run.wait_for("asks its model");
     for _told in 0..3 {
         run.send(Signal::HUP);
@@ -131,7 +90,7 @@ fn a_hangup_pauses_as_a_termination_does_however_often_it_is_told() {
 fn a_quit_pauses_at_once() {
     let place = Place::new();
     let child = spawn(&mut place.run(&["--pace", "1", "-v"]));
-    let mut run = Running::of(child, workspace());
+    let mut run = Running::in_folder(child, workspace());
     run.wait_for("asks its model");
     run.send(Signal::QUIT);
     run.wait_for("Stopping now.");
@@ -157,7 +116,7 @@ fn a_second_signal_of_another_kind_changes_how_it_stops_and_not_why() {
     ] {
         let place = Place::new();
         let child = spawn(&mut place.run(&["--pace", "1", "-v"]));
-        let mut run = Running::of(child, workspace());
+        let mut run = Running::in_folder(child, workspace());
         run.wait_for("asks its model");
         run.send(signals[0]);
         run.wait_for("Finishing the current steps");
@@ -181,7 +140,7 @@ fn an_open_question_is_left_at_once() {
     let mut command = run_in(folder.path());
     command.arg("--script").arg(script);
     let child = spawn(command.stdin(std::process::Stdio::piped()));
-    let mut run = Running::of(child, folder);
+    let mut run = Running::in_folder(child, folder);
     run.wait_for("1 choose, or write an answer");
     run.send(Signal::INT);
     let (code, seen) = run.end();
@@ -201,7 +160,7 @@ fn a_third_one_leaves_although_the_output_hangs() {
     until("the pipe is full", || !takes_more(&full));
     let child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
     until("it hangs", || hangs_in_writing(child.id()));
-    let mut run = Running::of(child, folder);
+    let mut run = Running::in_folder(child, folder);
     while run.child.try_wait().unwrap().is_none() {
         run.send(Signal::INT);
         std::thread::yield_now();

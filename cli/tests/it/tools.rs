@@ -7,15 +7,14 @@ mod standing_rules;
 mod stopping;
 mod waiting;
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{Ended, end, end_with_input, irq, lines, spawn, workspace};
+use crate::program::{Ended, end, end_with_input, irq, lines, workspace};
+use crate::running::Running;
 
 /// A folder to work in, and a store for the runs.
 struct Place {
@@ -79,47 +78,6 @@ impl Place {
             std::thread::sleep(Duration::from_millis(30));
         }
         panic!("no question was asked");
-    }
-}
-
-/// A run whose standard error is read line by line.
-struct Running {
-    child: Child,
-    errors: BufReader<std::process::ChildStderr>,
-    seen: String,
-}
-
-impl Running {
-    fn start(command: &mut Command) -> Self {
-        let mut child = spawn(command);
-        let errors = BufReader::new(child.stderr.take().unwrap());
-        Self {
-            child,
-            errors,
-            seen: String::new(),
-        }
-    }
-
-    fn wait_for(&mut self, text: &str) {
-        loop {
-            let mut line = String::new();
-            let read = self.errors.read_line(&mut line).unwrap();
-            assert!(read > 0, "no `{text}` in {}", self.seen);
-            self.seen.push_str(&line);
-            if line.contains(text) {
-                return;
-            }
-        }
-    }
-
-    fn send(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
-    }
-
-    fn end(mut self) -> (Option<i32>, String) {
-        self.errors.read_to_string(&mut self.seen).unwrap();
-        (self.child.wait().unwrap().code(), self.seen)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Making and revoking standing rules.
 
-use control::{Caller, RememberOrder, Right, no_rule, rule_not_made};
+use control::{Caller, RememberOrder, RevokeRule, Right, no_rule, rule_not_made};
 use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
@@ -53,10 +53,9 @@ pub(crate) async fn revoke_rule(
     caller: &Caller,
     text: &str,
 ) -> Result<StandingRule, Problem> {
-    Right::Decide.demand(caller)?;
-    let rule = rule_named(app, text).await?;
-    let revoked = app.store().revoke_rule(rule.id, caller.actor.clone()).await;
-    let revoked = revoked.map_err(rule_not_made)?;
+    let rule = text.parse().map_err(|_error| no_rule(text))?;
+    let revoke = RevokeRule { rule };
+    let revoked = app.control().carry_out(caller, revoke).await?;
     app.feed.nudge();
     Ok(revoked)
 }

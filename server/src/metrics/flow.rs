@@ -13,6 +13,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+use super::register;
+
 /// The bounds of durations that are short when all is well, in seconds.
 const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0];
 
@@ -58,44 +60,14 @@ impl FlowMetrics {
             slots: Gauge::default(),
             slots_taken: Gauge::default(),
         };
-        registry.register(
-            "irq_runs",
-            "Runs that have not ended, 10,000 of them at most",
-            metrics.runs.clone(),
-        );
-        registry.register(
-            "irq_request_seconds",
-            "From a request to the beginning of its answer",
-            metrics.requests.clone(),
-        );
-        registry.register(
-            "irq_feed_lag_seconds",
-            "From the commit of an event to its being read by this server",
-            metrics.feed_lag.clone(),
-        );
-        registry.register(
-            "irq_takeovers",
-            "Runs that this process took over from one that was gone",
-            metrics.takeovers.clone(),
-        );
-        for (name, help, gauge) in [
-            (
-                "irq_workers",
-                "Workers that have told of themselves in the last 15 s",
-                &metrics.workers,
-            ),
-            (
-                "irq_workers_slots",
-                "Runs that those execute at once",
-                &metrics.slots,
-            ),
-            (
-                "irq_workers_slots_taken",
-                "Runs that those have",
-                &metrics.slots_taken,
-            ),
-        ] {
-            registry.register(name, help, gauge.clone());
+        register! { registry,
+            metrics.runs => "irq_runs", "Runs that have not ended, 10,000 of them at most";
+            metrics.requests => "irq_request_seconds", "From a request to the beginning of its answer";
+            metrics.feed_lag => "irq_feed_lag_seconds", "From the commit of an event to its being read by this server";
+            metrics.takeovers => "irq_takeovers", "Runs that this process took over from one that was gone";
+            metrics.workers => "irq_workers", "Workers that have told of themselves in the last 15 s";
+            metrics.slots => "irq_workers_slots", "Runs that those execute at once";
+            metrics.slots_taken => "irq_workers_slots_taken", "Runs that those have";
         }
         register_build(registry);
         metrics

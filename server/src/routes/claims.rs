@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use control::{Caller, Right, not_changed, not_open};
-use interrupts::life::{Interrupt, ReviewChange, State as InterruptState};
+use control::{Caller, ChangeReview};
+use interrupts::life::{Interrupt, ReviewChange};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -48,9 +48,8 @@ pub(crate) async fn claim(
         None => app.config.limits.claim,
     };
     let until = app.now() + ttl;
-    let version = seen.of(&interrupt);
-    let wanted = ReviewChange::Claim { until };
-    change(&app, caller, interrupt, version, wanted).await
+    let change = ReviewChange::Claim { until };
+    changed(&app, &caller, (&interrupt, seen), change).await
 }
 
 /// Gives a claim back.
@@ -64,47 +63,22 @@ pub(crate) async fn release(
     Segment(id): Segment,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let version = seen.of(&interrupt);
-    change(&app, caller, interrupt, version, ReviewChange::Release).await
+    let change = ReviewChange::Release;
+    changed(&app, &caller, (&interrupt, seen), change).await
 }
 
-/// Claims an interrupt for the usual time, or releases it.
-pub(crate) async fn claim_or_release(
+async fn changed(
     app: &App,
     caller: &Caller,
-    interrupt: Interrupt,
-    version: Option<u64>,
-    takes: bool,
-) -> Result<(), Problem> {
-    Right::Decide.demand(caller)?;
-    let wanted = if takes {
-        let until = app.now() + app.config.limits.claim;
-        ReviewChange::Claim { until }
-    } else {
-        ReviewChange::Release
-    };
-    let changed = change(app, caller.clone(), interrupt, version, wanted).await;
-    changed.map(|_response| ())
-}
-
-async fn change(
-    app: &App,
-    caller: Caller,
-    interrupt: Interrupt,
-    version: Option<u64>,
+    (interrupt, seen): (&Interrupt, SeenVersion),
     change: ReviewChange,
 ) -> Result<Response, Problem> {
-    if interrupt.state != InterruptState::AwaitingReview
-        && let Some(refusal) = not_open(&interrupt, app.now())
-    {
-        return Err(refusal.into());
-    }
-    let version = version.unwrap_or(interrupt.version);
-    let changed = app
-        .store()
-        .review(interrupt.id, caller.actor, version, change)
-        .await
-        .map_err(|error| not_changed(Some(interrupt.id), error, app.now()))?;
+    let command = ChangeReview {
+        interrupt: interrupt.id,
+        version: seen.of(interrupt),
+        change,
+    };
+    let changed = app.control().carry_out(caller, command).await?;
     app.feed.nudge();
     let tag = [(header::ETAG, etag(changed.version))];
     Ok((tag, Json(app.shown(&changed).await?)).into_response())

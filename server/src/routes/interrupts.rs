@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use control::{Caller, Reach, not_changed, route_of, target_of};
-use interrupts::life::{Interrupt, Lane, State as InterruptState};
+use control::{Caller, Reach, Redrive, Withdraw, no_interrupt, route_of, target_of};
+use interrupts::life::{AskingId, Interrupt, Lane, State as InterruptState};
 use interrupts::store::Filter;
 use jiff::Timestamp;
 use routing_core::StopSource;
@@ -15,7 +15,6 @@ use utoipa::IntoParams;
 
 use super::list::{listed, versioned};
 use crate::access::{Operates, Reads, Requests};
-use crate::acting::{interrupt_named, to_withdraw};
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, one_of, page, wrong};
 use crate::problem::{Code, Problem};
@@ -238,12 +237,12 @@ pub(crate) async fn withdraw(
     Requests(caller): Requests,
     Segment(id): Segment,
 ) -> Result<Json<InterruptView>, Problem> {
-    let (interrupt, cause) = to_withdraw(&app, &caller, &id).await?;
-    let withdrawn = app
-        .store()
-        .withdraw(interrupt.id, caller.actor, cause)
-        .await
-        .map_err(|error| not_changed(Some(interrupt.id), error, app.now()))?;
+    let (interrupt, asking) = match id.parse::<AskingId>() {
+        Ok(asking) => (asking.interrupt, Some(asking.number)),
+        Err(_error) => (id.parse().map_err(|_error| no_interrupt(&id))?, None),
+    };
+    let withdraw = Withdraw { interrupt, asking };
+    let withdrawn = app.control().carry_out(&caller, withdraw).await?;
     app.wake_run(withdrawn.run);
     app.shown(&withdrawn).await.map(Json)
 }
@@ -256,12 +255,9 @@ pub(crate) async fn redrive(
     Operates(caller): Operates,
     Segment(id): Segment,
 ) -> Result<Json<InterruptView>, Problem> {
-    let interrupt = interrupt_named(&app, &id).await?;
-    let redriven = app
-        .store()
-        .redrive(interrupt.id, caller.actor)
-        .await
-        .map_err(|error| not_changed(Some(interrupt.id), error, app.now()))?;
+    let interrupt = id.parse().map_err(|_error| no_interrupt(&id))?;
+    let redrive = Redrive { interrupt };
+    let redriven = app.control().carry_out(&caller, redrive).await?;
     app.wake_run(redriven.run);
     app.shown(&redriven).await.map(Json)
 }

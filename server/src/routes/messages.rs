@@ -4,8 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use control::not_sent;
-use interrupts::store::{MessageError, NewMessage, Page, StoredMessage};
+use control::{SendMessage, TakeBack};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -50,15 +49,13 @@ pub(crate) async fn send(
     StrictJson(body): StrictJson<MessageBody>,
 ) -> Result<Response, Problem> {
     let found = caller.reach.agent(app.store(), &agent).await?;
-    let message = NewMessage {
+    let message = SendMessage {
         run: found.run.id,
         node: found.node.node.clone(),
         text: body.text,
-        from: caller.actor.clone(),
         key: message_key(&caller, key.as_deref())?,
     };
-    let sent = app.store().send_message(message).await;
-    let sent = sent.map_err(not_sent)?;
+    let sent = app.control().carry_out(&caller, message).await?;
     app.wake(&found.run);
     let view = SentView {
         message: sent.position,
@@ -136,21 +133,11 @@ pub(crate) async fn withdraw(
     let message: u64 = message
         .parse()
         .map_err(|_error| wrong("message", "a message is named by its number"))?;
-    // No store counts further.
-    let number = message.min(i64::MAX as u64);
-    let run = found.run.id;
-    let unknown = MessageError::UnknownMessage { run, message };
-    let page = Page {
-        after: number.saturating_sub(1),
-        limit: 1,
+    let take_back = TakeBack {
+        run: found.run.id,
+        node: Some(found.node.node),
+        message,
     };
-    let rows = app.store().messages(run, page).await?;
-    let is_it = |it: &StoredMessage| it.position == message && it.message.node == found.node.node;
-    if !rows.iter().any(is_it) {
-        return Err(not_sent(unknown).into());
-    }
-    let by = caller.actor.clone();
-    let withdrawn = app.store().withdraw_message(run, number, by).await;
-    let withdrawn = withdrawn.map_err(not_sent)?;
+    let withdrawn = app.control().carry_out(&caller, take_back).await?;
     Ok(Json(MessageView::of(&withdrawn)))
 }

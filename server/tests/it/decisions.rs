@@ -149,41 +149,6 @@ async fn the_same_request_sent_again_gives_the_same_answer_and_another_with_its_
 }
 
 #[tokio::test]
-async fn an_answer_that_was_not_offered_does_not_reach_the_store() {
-    let house = House::open().await;
-    let run = running(&*house.store, None).await;
-    let asked = open_choice(&*house.store, &run).await;
-    let cases = [
-        (
-            json!({"decision": "respond", "payload": {"selectedChoices": ["all"]}}),
-            "response-schema",
-        ),
-        (json!({"decision": "reroute"}), "route-not-allowed"),
-        (json!({"decision": "resume"}), "decision-not-allowed"),
-        (json!({"decision": "applied"}), "invalid-body"),
-        (
-            json!({"decision": "approve", "by": "somebody else"}),
-            "invalid-body",
-        ),
-    ];
-    for (body, code) in cases {
-        let response = house
-            .post("reviewer", &decisions(asked.id), &body)
-            .header("If-Match", format!("\"{}\"", asked.version))
-            .send()
-            .await
-            .unwrap();
-        let refused = problem(response, StatusCode::UNPROCESSABLE_ENTITY).await;
-        assert_eq!(refused["code"], code, "{body}: {refused}");
-    }
-    let kept = house.store.interrupt(asked.id).await.unwrap().unwrap();
-    assert_eq!(
-        (kept.state, kept.version),
-        (State::AwaitingReview, asked.version)
-    );
-}
-
-#[tokio::test]
 async fn what_was_stopped_has_no_answer_that_could_be_sent_elsewhere() {
     let house = House::open().await;
     let (_run, pause) = held_plan(&*house.store).await;
@@ -277,27 +242,6 @@ async fn a_decision_about_something_else_than_was_shown_is_refused() {
     let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
     let right = shown["shown_digest"].as_str().unwrap().to_owned();
     assert_eq!(send(right).await.unwrap().status(), StatusCode::CREATED);
-}
-
-#[tokio::test]
-async fn whoever_asked_cannot_answer_whatever_role_his_other_token_has() {
-    let house = House::open().await;
-    let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
-    // The question was asked by the actor `agent`.
-    for role in [Role::Reviewer, Role::Operator] {
-        let secret = token(&*house.store, "agent", role).await;
-        let response = house
-            .client
-            .post(house.url(&decisions(asked.id)))
-            .bearer_auth(secret)
-            .header("If-Match", format!("\"{}\"", asked.version))
-            .json(&json!({"decision": "approve"}))
-            .send()
-            .await
-            .unwrap();
-        problem(response, StatusCode::FORBIDDEN).await;
-    }
 }
 
 #[tokio::test]

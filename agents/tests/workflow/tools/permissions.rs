@@ -7,8 +7,8 @@ use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{Filter, Page, Store};
 use journal::tool::ToolQuestionContent;
-use routing_core::review::{Answer, QuestionKind};
-use routing_core::{DecisionId, RunId};
+use routing_core::review::{Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer};
+use routing_core::{DecisionId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;
 
 use super::bench::*;
@@ -18,6 +18,28 @@ const ALL: Page = Page {
     after: 0,
     limit: 1_000,
 };
+
+/// Is there, and never answers; leaves, where there is a scope to stop.
+struct Silent(Option<StopScope>);
+
+#[async_trait::async_trait]
+impl Reviewer for Silent {
+    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
+        if let Some(scope) = &self.0 {
+            scope.stop(StopReason {
+                source: StopSource::User,
+                mode: StopMode::Graceful,
+                message: "enough".to_owned(),
+                timestamp: jiff::Timestamp::UNIX_EPOCH,
+            });
+        }
+        std::future::pending().await
+    }
+
+    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
+        std::future::pending().await
+    }
+}
 
 fn once() -> Asking {
     Asking::of(vec![vec![takes("once", "a", 0), takes("work", "b", 0)]])
@@ -238,29 +260,7 @@ async fn a_run_without_people_waits_and_the_other_calls_of_the_round_stand() {
 #[tokio::test]
 async fn an_answer_of_another_process_is_taken_while_the_run_waits() {
     let done = Arc::new(Done::default());
-    /// Is there, and never answers.
-    struct Silent;
-    #[async_trait::async_trait]
-    impl routing_core::review::Reviewer for Silent {
-        async fn answer(
-            &self,
-            _: &routing_core::review::Question,
-            _: &routing_core::StopScope,
-        ) -> Result<routing_core::Outcome<Answer>, routing_core::review::ReviewError> {
-            std::future::pending().await
-        }
-        async fn resume(
-            &self,
-            _: &routing_core::review::Pause,
-            _: &routing_core::StopScope,
-        ) -> Result<
-            routing_core::Outcome<routing_core::review::Resume>,
-            routing_core::review::ReviewError,
-        > {
-            std::future::pending().await
-        }
-    }
-    let (stage, calls) = stage(once(), &done, careful(), Arc::new(Silent));
+    let (stage, calls) = stage(once(), &done, careful(), Arc::new(Silent(None)));
     let (store, run) = (Arc::clone(&stage.store), stage.run);
     let elsewhere = async {
         loop {
@@ -307,37 +307,14 @@ async fn an_approval_is_void_when_the_call_has_changed_meanwhile() {
 
 #[tokio::test]
 async fn a_stop_while_a_person_is_asked_leaves_the_question_open_and_the_call_unharmed() {
-    /// Is asked, has the run stopped, and says nothing.
-    struct Leaves(routing_core::StopScope);
-    #[async_trait::async_trait]
-    impl routing_core::review::Reviewer for Leaves {
-        async fn answer(
-            &self,
-            _: &routing_core::review::Question,
-            _: &routing_core::StopScope,
-        ) -> Result<routing_core::Outcome<Answer>, routing_core::review::ReviewError> {
-            self.0.stop(routing_core::StopReason {
-                source: routing_core::StopSource::User,
-                mode: routing_core::StopMode::Graceful,
-                message: "enough".to_owned(),
-                timestamp: jiff::Timestamp::UNIX_EPOCH,
-            });
-            std::future::pending().await
-        }
-        async fn resume(
-            &self,
-            _: &routing_core::review::Pause,
-            _: &routing_core::StopScope,
-        ) -> Result<
-            routing_core::Outcome<routing_core::review::Resume>,
-            routing_core::review::ReviewError,
-        > {
-            std::future::pending().await
-        }
-    }
     let done = Arc::new(Done::default());
-    let scope = routing_core::StopScope::new();
-    let (mut first, _) = stage(once(), &done, careful(), Arc::new(Leaves(scope.clone())));
+    let scope = StopScope::new();
+    let (mut first, _) = stage(
+        once(),
+        &done,
+        careful(),
+        Arc::new(Silent(Some(scope.clone()))),
+    );
     let report = first.run().execute(&scope).await;
     assert!(
         matches!(report.status, RunStatus::Paused { .. }),

@@ -74,6 +74,19 @@ impl Bench {
         end(&mut self.irq(arguments)).exits_with(0).output
     }
 
+    /// A person decides.
+    #[track_caller]
+    pub(super) fn answers(&self, question: &str, decision: &str, message: &str) {
+        self.does(&[
+            "review",
+            question,
+            "--decision",
+            decision,
+            "--message",
+            message,
+        ]);
+    }
+
     /// Starts a server, and a session with it.
     pub(super) async fn client(&self) -> Client {
         self.client_with(&[]).await

@@ -28,14 +28,7 @@ async fn a_killed_server_asks_nobody_twice_and_its_successor_gets_the_answer() {
     client.dies().await;
     drop(call);
     // No client waits while it is decided.
-    bench.does(&[
-        "review",
-        &asked[0],
-        "--decision",
-        "respond",
-        "--message",
-        "yes",
-    ]);
+    bench.answers(&asked[0], "respond", "yes");
     let client = bench.client().await;
     let told = client.calls("ask_human", question.clone()).await.fine();
     assert_eq!(
@@ -107,14 +100,7 @@ async fn a_question_that_nobody_waited_for_is_no_question_of_the_next_session_on
             .begins("ask_human", json!({"question": "Deploy?"}))
             .await;
         let asked = bench.questions(1).await;
-        bench.does(&[
-            "review",
-            &asked[0],
-            "--decision",
-            "respond",
-            "--message",
-            "yes",
-        ]);
+        bench.answers(&asked[0], "respond", "yes");
         assert_eq!(
             client.result_of(call).await.unwrap().fine()["decision"],
             "respond"

@@ -50,14 +50,7 @@ async fn a_paused_run_is_said_to_be_paused_and_its_question_goes_on_with_it() {
     bench.does(&["resume", &run]);
     let call = client.begins("ask_human", question).await;
     let asked = bench.questions(1).await;
-    bench.does(&[
-        "review",
-        &asked[0],
-        "--decision",
-        "respond",
-        "--message",
-        "yes",
-    ]);
+    bench.answers(&asked[0], "respond", "yes");
     assert_eq!(
         client.result_of(call).await.unwrap().fine()["decision"],
         "respond"

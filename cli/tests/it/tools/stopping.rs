@@ -7,7 +7,8 @@ use rustix::process::Signal;
 use tests::collector::{Collector, CollectorManner};
 use tests::processes::{Process, working_in};
 
-use super::{Place, Running};
+use super::Place;
+use crate::running::Running;
 
 /// Asserts that none of these is alive, and that nobody else works in the folder.
 #[track_caller]

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Place, Running};
+use super::Place;
 use crate::program::lines;
+use crate::running::Running;
 
 /// Waits until the agents of the only run stand as they should, and returns how those at work stand.
 fn wait_for_status(place: &Place, agent: &str, status: &str) {

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::Caller;
-use interrupts::life::{Claim, Interrupt};
+use control::{Caller, ChangeReview};
+use interrupts::life::{Claim, Interrupt, ReviewChange};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -16,7 +16,6 @@ use crate::page::quoted::headline;
 use crate::page::visitor::Visitor;
 use crate::parameters::Segment;
 use crate::problem::Problem;
-use crate::routes::claim_or_release;
 use crate::visible::visible;
 
 /// The fields of the button itself.
@@ -106,7 +105,19 @@ pub(in crate::page) async fn claim(
     let version = fields.first("version").and_then(|text| text.parse().ok());
     let takes = fields.first("claim") != Some("no");
     let back = format!("/review/{}", interrupt.id);
-    let claimed = claim_or_release(&app, &caller, interrupt, version, takes).await;
+    let command = ChangeReview {
+        interrupt: interrupt.id,
+        version,
+        change: if takes {
+            let until = app.now() + app.config.limits.claim;
+            ReviewChange::Claim { until }
+        } else {
+            ReviewChange::Release
+        },
+    };
+    let claimed = app.control().carry_out(&caller, command).await;
+    app.feed.nudge();
+    let claimed = claimed.map(|_changed| ()).map_err(Problem::from);
     // The script of the page sends the unfinished text, so that it is not lost.
     let is_written = fields.0.iter().any(|(name, _)| !OWN.contains(&&**name));
     match (claimed, is_written) {

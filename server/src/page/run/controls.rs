@@ -2,9 +2,11 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{Caller, FoundAgent, ResumeOrder, Right, StopOrder, first_agent, in_run, not_sent};
+use control::{
+    Caller, FoundAgent, ResumeOrder, Right, SendMessage, StopOrder, first_agent, in_run,
+};
 use interrupts::life::Scope;
-use interrupts::store::{Checkpoint, NewMessage, Run};
+use interrupts::store::{Checkpoint, Run};
 use journal::Workflow;
 use maud::{Markup, html};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
@@ -322,20 +324,17 @@ async fn sent(
     run: &str,
     fields: &FormFields,
 ) -> Result<RunId, Problem> {
-    Right::Direct.demand(caller)?;
     let agent = agent_of(app, caller, run, fields).await?;
     let text = fields
         .first("text")
         .ok_or_else(|| wrong("text", "say something"))?;
-    let message = NewMessage {
+    let message = SendMessage {
         run: agent.run.id,
         node: agent.node.node.clone(),
         text: text.to_owned(),
-        from: caller.actor.clone(),
         key: message_key(caller, None)?,
     };
-    let sent = app.store().send_message(message).await;
-    sent.map_err(not_sent)?;
+    app.control().carry_out(caller, message).await?;
     app.wake(&agent.run);
     Ok(agent.run.id)
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use control::{Caller, Right, not_sent};
+use control::{Caller, TakeBack};
 use interrupts::store::{Pages, Run, StoredMessage};
 use maud::{Markup, html};
 use routing_core::RunId;
@@ -69,13 +69,15 @@ pub(in crate::page) async fn look(
 }
 
 async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Result<RunId, Problem> {
-    Right::Direct.demand(caller)?;
     let run = caller.reach.run(app.store(), run).await?;
-    let number = message
+    let message = message
         .parse()
         .map_err(|_error| wrong("message", "a message is named by its number"))?;
-    let by = caller.actor.clone();
-    let withdrawn = app.store().withdraw_message(run.id, number, by).await;
-    withdrawn.map_err(not_sent)?;
+    let take_back = TakeBack {
+        run: run.id,
+        node: None,
+        message,
+    };
+    app.control().carry_out(caller, take_back).await?;
     Ok(run.id)
 }

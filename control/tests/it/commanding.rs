@@ -1,0 +1,104 @@
+//! Commands and questions over a store in memory: who may give them, and how far they reach.
+
+use control::{
+    Ask as _, AskInterrupt, AskRuns, Caller, ChangeReview, Code, Control, NotDone, Reach, Reading,
+    Redrive, RevokeRule, Withdraw,
+};
+use interrupts::ActorName;
+use interrupts::catalogue::CatalogueBook;
+use interrupts::life::{Actor, ReviewChange, Role};
+use interrupts::policy::Policy;
+use interrupts::store::{Page, TokenScope};
+use jiff::Timestamp;
+use routing_core::{RuleId, RunId};
+use store::{MemoryStore, StoreSettings};
+use tests::saying::asked;
+
+fn caller(role: Role, bound: Option<RunId>) -> Caller {
+    let name = ActorName::new(control::role_name(role)).unwrap();
+    let scope = bound.map(|run| TokenScope::Run { run, node: None });
+    Caller {
+        actor: Actor { name, role },
+        reach: Reach(scope),
+    }
+}
+
+fn code<T>(done: Result<T, NotDone>) -> Option<Code> {
+    match done {
+        Ok(_done) => None,
+        Err(NotDone::Refused(refusal)) => Some(refusal.code()),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_command_takes_its_right_and_reaches_what_its_caller_reaches() {
+    let store = MemoryStore::new(StoreSettings::default());
+    let asked = asked(&store, None).await;
+    let (policy, now) = (Policy::default(), Timestamp::now());
+    let at = Control {
+        store: &store,
+        policy: &policy,
+        now,
+    };
+    let (interrupt, run) = (asked.id, asked.run);
+    let claim = ChangeReview {
+        interrupt,
+        version: None,
+        change: ReviewChange::Claim { until: now },
+    };
+    let withdraw = Withdraw {
+        interrupt,
+        asking: None,
+    };
+    let revoke = RevokeRule {
+        rule: RuleId::generate(),
+    };
+    let by = |role| caller(role, None);
+    let bound = |run| caller(Role::Requester, Some(run));
+    let viewed = at.carry_out(&by(Role::Observer), claim.clone()).await;
+    let reviewed = at.carry_out(&by(Role::Reviewer), withdraw.clone()).await;
+    let directed = at
+        .carry_out(&by(Role::Supervisor), Redrive { interrupt })
+        .await;
+    // An agent's token that is bound to no run would reach every one.
+    let unbound = at.carry_out(&by(Role::Requester), withdraw.clone()).await;
+    for refused in [viewed, reviewed, directed, unbound] {
+        assert_eq!(code(refused), Some(Code::Forbidden));
+    }
+    let beyond = at
+        .carry_out(&bound(RunId::generate()), withdraw.clone())
+        .await;
+    assert_eq!(code(beyond), Some(Code::InterruptNotFound));
+    let unknown = at.carry_out(&by(Role::Reviewer), revoke).await;
+    assert_eq!(code(unknown), Some(Code::RuleNotFound));
+    let claimed = at.carry_out(&by(Role::Reviewer), claim).await;
+    assert!(claimed.unwrap().version > asked.version);
+    let of_another = at.carry_out(&bound(run), withdraw.clone()).await;
+    assert_eq!(code(of_another), Some(Code::Forbidden));
+    let withdrawn = at.carry_out(&by(Role::Supervisor), withdraw).await;
+    assert_eq!(code(withdrawn), None);
+}
+
+#[tokio::test]
+async fn a_question_finds_nothing_beyond_reach_and_no_part_is_too_long() {
+    let store = MemoryStore::new(StoreSettings::default());
+    let asked = asked(&store, None).await;
+    for (run, is_there) in [(asked.run, true), (RunId::generate(), false)] {
+        let from = Reading {
+            store: &store,
+            catalogues: &CatalogueBook::default(),
+            is_executed: &|_run| false,
+            reach: &Reach(Some(TokenScope::Run { run, node: None })),
+        };
+        let found = AskInterrupt { id: asked.id }.answer(&from).await;
+        assert_eq!(found.unwrap().is_some(), is_there);
+        let states = Vec::new();
+        let page = Page {
+            after: 0,
+            limit: 501,
+        };
+        let too_long = AskRuns { states, page }.answer(&from).await;
+        assert_eq!(code(too_long), Some(Code::Parameter));
+    }
+}
