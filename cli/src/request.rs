@@ -1,13 +1,12 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use control::{StopRequester, Target};
+use control::{Caller, Requester, Target};
 use interrupts::catalogue::{Catalogue, EventError, NamedEvent};
-use interrupts::life::Actor;
 use interrupts::manager::StopCause;
 use interrupts::store::{NodeRow, Run};
 use interrupts::{KindName, RouteName};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptType, NodeId, StopSource};
+use routing_core::{EventId, InterruptType, NodeId};
 
 use crate::address::full;
 use crate::backend::Backend;
@@ -80,16 +79,12 @@ fn name<T>(made: Result<T, interrupts::NameError>) -> Result<T, Failure> {
 }
 
 /// A person; or a program that a hook started, which is no person at a key.
-pub(crate) fn asker(actor: Actor) -> StopRequester {
-    StopRequester {
-        actor,
-        source: StopSource::User,
-        cause: if is_of_hook() {
-            StopCause::Hook
-        } else {
-            StopCause::UserEscape
-        },
+pub(crate) fn asker(caller: &Caller) -> Requester<'_> {
+    let mut asker = Requester::of(caller);
+    if is_of_hook() {
+        asker.cause = StopCause::Hook;
     }
+    asker
 }
 
 /// Why an agent cannot be asked to interrupt itself.

@@ -13,6 +13,13 @@ pub struct Caller {
     pub reach: Reach,
 }
 
+impl Caller {
+    /// Whether a program asks: an agent's token speaks for one, all others for people.
+    pub(crate) const fn is_program(&self) -> bool {
+        matches!(self.actor.role, Role::Requester)
+    }
+}
+
 /// The name of a role in text for people.
 pub const fn role_name(role: Role) -> &'static str {
     match role {

@@ -3,14 +3,15 @@
 
 use interrupts::IdempotencyKey;
 use interrupts::catalogue::NamedEvent;
-use interrupts::life::Interrupt;
+use interrupts::life::{Interrupt, Scope};
 use interrupts::policy::Policy;
 use interrupts::store::{Admitted, Deciding, RefusedDecision, Store, TogetherError};
 use jiff::Timestamp;
 
 use crate::event::{event_admission, event_key};
-use crate::refusal::{NotDone, not_admitted, not_asked, not_changed, refuse_ended};
-use crate::request::{StopRequester, Target, Terms};
+use crate::refusal::{Code, NotDone, Refusal, not_admitted, not_asked, not_changed, refuse_ended};
+use crate::request::{Requester, Target, Terms};
+use crate::right::Right;
 use crate::stop::StopOrder;
 
 /// A store, the policy that sets the terms of what is requested of it, and the time.
@@ -47,10 +48,17 @@ impl Control<'_> {
         &self,
         of: &Target<'_>,
         order: &StopOrder,
-        by: StopRequester,
+        by: Requester<'_>,
         key: IdempotencyKey,
     ) -> Result<Admitted, NotDone> {
+        Right::Request.demand(by.caller)?;
         order.check(of).map_err(not_asked)?;
+        if order.scope == Scope::Run {
+            by.caller.reach.demand_whole_run()?;
+        }
+        if order.ends_run(of) {
+            Right::Direct.demand(by.caller)?;
+        }
         let known = self.known(&key).await?;
         if known.is_none() {
             refuse_ended(of.run)?;
@@ -75,10 +83,27 @@ impl Control<'_> {
         &self,
         to: &Target<'_>,
         event: &NamedEvent,
-        by: StopRequester,
+        by: Requester<'_>,
     ) -> Result<Admitted, NotDone> {
+        Right::Request.demand(by.caller)?;
+        if event.reroute_to_agent_type.is_some() {
+            // Only a supervisor decides where agents go.
+            Right::Direct.demand(by.caller)?;
+        }
         let key = event_key(event).map_err(not_asked)?;
         let known = self.known(&key).await?;
+        let reach = &by.caller.reach;
+        if known
+            .as_ref()
+            .is_some_and(|it| !reach.covers(it.run, &it.node))
+        {
+            let refusal = Refusal::new(
+                Code::IdempotencyConflict,
+                "$.eventId: the id belongs to another event",
+                "use another id for another event",
+            );
+            return Err(refusal.into());
+        }
         let terms = self.terms(known.as_ref());
         let admission = event_admission(event, to, by, terms).map_err(not_asked)?;
         if known.is_none() {

@@ -6,7 +6,7 @@ use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMP
 use interrupts::manager::AgentRoutes;
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
 
-use crate::request::{InvalidRequest, StopRequester, Target, Terms};
+use crate::request::{InvalidRequest, Requester, Target, Terms};
 
 /// The key of an event: its id.
 ///
@@ -25,7 +25,7 @@ pub fn event_key(event: &NamedEvent) -> Result<IdempotencyKey, InvalidRequest> {
 pub(crate) fn event_admission(
     event: &NamedEvent,
     to: &Target<'_>,
-    by: StopRequester,
+    by: Requester<'_>,
     terms: Terms<'_>,
 ) -> Result<Admission, InvalidRequest> {
     let known = to
@@ -48,8 +48,8 @@ pub(crate) fn event_admission(
         origin,
         routes,
         interrupt_type: asked_type(event.interrupt_type),
-        source: by.source,
-        requested_by: by.actor,
+        source: by.source(),
+        requested_by: by.caller.actor.clone(),
         mode: StopMode::Graceful,
         scope: Scope::Agent,
         reason: event.reason.clone(),

@@ -51,7 +51,7 @@ pub use refusal::{
     not_admitted, not_asked, not_changed, not_open, not_read, not_sent, plan_not_changed,
     plan_not_read, refuse_ended, rule_not_made, verdict_refused,
 };
-pub use request::{InvalidRequest, StopRequester, Target};
+pub use request::{InvalidRequest, Requester, Target};
 pub use resume::ResumeOrder;
 pub use right::Right;
 pub use stop::{CancelOrder, StopOrder};

@@ -9,7 +9,7 @@ use routing_core::{InterruptId, InterruptType, StopMode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::request::{InvalidRequest, StopRequester, Target, Terms};
+use crate::request::{InvalidRequest, Requester, Target, Terms};
 
 /// A stop to ask for, in its one form on the wire too. What it leaves out is that of a pause which lets the agent finish
 /// its step.
@@ -157,7 +157,7 @@ impl StopOrder {
     pub(crate) fn admission(
         &self,
         of: &Target<'_>,
-        by: StopRequester,
+        by: Requester<'_>,
         key: IdempotencyKey,
         terms: Terms<'_>,
     ) -> Result<Admission, InvalidRequest> {
@@ -175,8 +175,8 @@ impl StopOrder {
             origin,
             routes,
             interrupt_type: self.interrupt_type,
-            source: by.source,
-            requested_by: by.actor,
+            source: by.source(),
+            requested_by: by.caller.actor.clone(),
             mode: self.mode,
             scope: self.scope,
             reason: self.reason.clone(),

@@ -47,6 +47,14 @@ pub(crate) fn me() -> Result<Actor, Failure> {
     actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
+/// Who sits at this terminal, and may do and reach everything.
+fn caller() -> Result<Caller, Failure> {
+    Ok(Caller {
+        actor: me()?,
+        reach: Reach::EVERYTHING,
+    })
+}
+
 impl Local {
     /// The store that is open already.
     pub(crate) const fn over(storage: Storage) -> Self {
@@ -102,12 +110,9 @@ impl Local {
 
     /// Carries out a command of the person at this terminal.
     async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
-        let by = Caller {
-            actor: me()?,
-            reach: Reach::EVERYTHING,
-        };
         let policy = Policy::default();
-        Ok(self.control(&policy).carry_out(&by, command).await?)
+        let control = self.control(&policy);
+        Ok(control.carry_out(&caller()?, command).await?)
     }
 
     /// An interrupt.
@@ -152,10 +157,9 @@ impl Local {
         let catalogue = workflows::of_run(&to.run);
         let key = IdempotencyKey::new(format!("stop-{}", Uuid::now_v7()))
             .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let (of, by) = (to.target(catalogue.as_deref()), asker(me()?));
-        Ok(requested(
-            self.control(&policy).stop(&of, stop, by, key).await?,
-        ))
+        let (of, by) = (to.target(catalogue.as_deref()), caller()?);
+        let control = self.control(&policy);
+        Ok(requested(control.stop(&of, stop, asker(&by), key).await?))
     }
 }
 
@@ -315,8 +319,9 @@ impl Backend for Local {
         let policy = policy::of_environment()?;
         let (event, _target) = request::wished(to, &wish)?;
         let catalogue = workflows::of_run(&to.run);
-        let (to_agent, by) = (to.target(catalogue.as_deref()), asker(me()?));
-        let admitted = self.control(&policy).publish(&to_agent, &event, by).await?;
+        let (to_agent, by) = (to.target(catalogue.as_deref()), caller()?);
+        let control = self.control(&policy);
+        let admitted = control.publish(&to_agent, &event, asker(&by)).await?;
         self.storage.notify(&to.run).await;
         Ok(requested(admitted))
     }

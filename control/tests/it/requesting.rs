@@ -1,15 +1,15 @@
 //! Stops and reroute events over a store in memory: what is requested twice is one, what has ended takes nothing new, and
 //! the policy sets the terms.
 
-use control::{Code, Control, NotDone, StopOrder, StopRequester, Target};
+use control::{Caller, Code, Control, NotDone, Reach, Requester, StopOrder, Target};
 use interrupts::catalogue::{Catalogue, NamedEvent};
 use interrupts::life::{Actor, Interrupt, Role, RunState, Scope};
-use interrupts::manager::{StopCause, StopNote};
+use interrupts::manager::StopNote;
 use interrupts::policy::{Policy, Vocabulary};
 use interrupts::store::{Admitted, Delivery, NewRun, Run, Runs as _};
 use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{EventId, InterruptType, NodeId, RunId, StopMode, StopSource};
+use routing_core::{EventId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
 use store::{MemoryStore, StoreSettings};
 
@@ -75,7 +75,7 @@ impl Desk {
     async fn stop(&self, order: &StopOrder, key: &str) -> Result<Admitted, NotDone> {
         let key = IdempotencyKey::new(key).unwrap();
         let (of, control) = (self.clerk(), self.control());
-        control.stop(&of, order, ada(), key).await
+        control.stop(&of, order, Requester::of(&ada()), key).await
     }
 
     async fn publish(&self, id: &str, reason: &str) -> Result<Admitted, NotDone> {
@@ -93,7 +93,7 @@ impl Desk {
             answer_form: None,
         };
         let (to, control) = (self.clerk(), self.control());
-        control.publish(&to, &event, ada()).await
+        control.publish(&to, &event, Requester::of(&ada())).await
     }
 
     /// The run has ended, as a process that owned it says.
@@ -111,14 +111,13 @@ impl Desk {
     }
 }
 
-fn ada() -> StopRequester {
-    StopRequester {
+fn ada() -> Caller {
+    Caller {
         actor: Actor {
             name: ActorName::new("ada").unwrap(),
             role: Role::Supervisor,
         },
-        source: StopSource::User,
-        cause: StopCause::UserEscape,
+        reach: Reach::EVERYTHING,
     }
 }
 
