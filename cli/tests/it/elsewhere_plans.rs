@@ -142,7 +142,7 @@ fn a_review_at_a_terminal_shows_the_change_that_a_server_made_before_it_is_appli
     let (desk, run, served) = held();
     let id = desk.open()[0]["id"].as_str().unwrap().to_owned();
     let mut screen = on_a_terminal(served.irq(&["review", &id, "--no-color"]));
-    let left = desk.plan(&run)["now"]["task"].as_str().unwrap().to_owned();
+    let left = desk.left(&run).remove(0);
     screen
         .exp_string("The plan is paused: let me look")
         .unwrap();

@@ -21,9 +21,7 @@ fn a_review_shows_the_plan_and_the_change_of_it_before_it_is_applied() {
     screen
         .exp_string("The plan is paused: let me look")
         .unwrap();
-    screen
-        .exp_string(left["now"]["task"].as_str().unwrap())
-        .unwrap();
+    screen.exp_string(&desk.left(&run)[0]).unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("add a validation step").unwrap();
     screen.exp_string("is done and stays").unwrap();

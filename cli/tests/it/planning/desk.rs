@@ -91,12 +91,7 @@ impl Desk {
     /// that were left before.
     pub(crate) fn changed_and_stopped_again(&self) -> (String, Vec<String>) {
         let run = self.stopped_after_its_first_step();
-        let plan = self.plan(&run);
-        let mut before = Vec::new();
-        if !plan["now"].is_null() {
-            before.push(plan["now"]["task"].as_str().unwrap().to_owned());
-        }
-        before.extend(tasks(&plan["next"]).into_iter().map(str::to_owned));
+        let before = self.left(&run);
         self.apply(&run, r#"["one", "two", "three"]"#);
         self.stop_again(&run);
         (run, before)
@@ -125,6 +120,15 @@ impl Desk {
     #[track_caller]
     pub(crate) fn plan(&self, run: &str) -> Value {
         self.json(&["plan", run])
+    }
+
+    /// The steps of a plan that are not done. One is under way unless the run was stopped between two of them.
+    #[track_caller]
+    pub(crate) fn left(&self, run: &str) -> Vec<String> {
+        let plan = self.plan(run);
+        let now = plan["now"]["task"].as_str();
+        let left = now.into_iter().chain(tasks(&plan["next"]));
+        left.map(str::to_owned).collect()
     }
 
     /// How many answers models were asked for in a run.
