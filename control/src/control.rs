@@ -85,11 +85,7 @@ impl Control<'_> {
         event: &NamedEvent,
         by: Requester<'_>,
     ) -> Result<Admitted, NotDone> {
-        Right::Request.demand(by.caller)?;
-        if event.reroute_to_agent_type.is_some() {
-            // Only a supervisor decides where agents go.
-            Right::Direct.demand(by.caller)?;
-        }
+        Right::to_publish(event).demand(by.caller)?;
         let key = event_key(event).map_err(not_asked)?;
         let known = self.known(&key).await?;
         let reach = &by.caller.reach;

@@ -1,5 +1,6 @@
 //! Rights: what a role permits.
 
+use interrupts::catalogue::NamedEvent;
 use interrupts::life::Role;
 
 use crate::caller::Caller;
@@ -45,6 +46,15 @@ impl Right {
             Self::Direct => matches!(role, Role::Supervisor | Role::Operator),
             Self::Operate => matches!(role, Role::Operator),
             Self::Work => matches!(role, Role::Worker),
+        }
+    }
+
+    /// What publishing an event takes: only a supervisor decides where agents go.
+    pub const fn to_publish(event: &NamedEvent) -> Self {
+        if event.reroute_to_agent_type.is_some() {
+            Self::Direct
+        } else {
+            Self::Request
         }
     }
 
