@@ -317,14 +317,17 @@ fn found<T>(read: Result<T, NotDone>) -> Result<Option<T>, NotDone> {
 }
 
 /// The most rows of a part of a list.
-const LONGEST: u32 = 500;
+pub const LONGEST_PAGE: u32 = 500;
 
 fn fair(page: Page) -> Result<(), Refusal> {
     if page.after > i64::MAX as u64 {
         return Err(misread("of", "no list goes that far"));
     }
-    if !(1..=LONGEST).contains(&page.limit) {
-        return Err(misread("of", &format!("1 to {LONGEST} rows are possible")));
+    if !(1..=LONGEST_PAGE).contains(&page.limit) {
+        return Err(misread(
+            "of",
+            &format!("1 to {LONGEST_PAGE} rows are possible"),
+        ));
     }
     Ok(())
 }

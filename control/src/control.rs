@@ -52,6 +52,7 @@ impl Control<'_> {
         key: IdempotencyKey,
     ) -> Result<Admitted, NotDone> {
         Right::Request.demand(by.caller)?;
+        by.caller.reach.demand(of)?;
         order.check(of).map_err(not_asked)?;
         if order.scope == Scope::Run {
             by.caller.reach.demand_whole_run()?;
@@ -86,6 +87,7 @@ impl Control<'_> {
         by: Requester<'_>,
     ) -> Result<Admitted, NotDone> {
         Right::to_publish(event).demand(by.caller)?;
+        by.caller.reach.demand(to)?;
         let key = event_key(event).map_err(not_asked)?;
         let known = self.known(&key).await?;
         let reach = &by.caller.reach;

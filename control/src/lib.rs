@@ -31,7 +31,7 @@ pub use address::{AgentAddress, FoundAgent, LIVE, agents_of, first_agent, in_run
 pub use ask::{
     Ask, AskAgent, AskAgents, AskAudit, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskCheckpoints,
     AskInterrupt, AskInterruptOf, AskInterrupts, AskJournal, AskMessages, AskPlan, AskProgress,
-    AskRule, AskRules, AskRun, AskRuns, QUESTIONS, Question, Reading, answered,
+    AskRule, AskRules, AskRun, AskRuns, LONGEST_PAGE, QUESTIONS, Question, Reading, answered,
 };
 pub use caller::{Caller, role_name};
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};

@@ -9,8 +9,9 @@ use routing_core::{InterruptId, NodeId, RunId};
 
 use crate::address::{FoundAgent, find_agent, first_agent, in_run};
 use crate::refusal::{Code, NotDone, Refusal, no_agent, no_interrupt, no_run};
+use crate::request::Target;
 
-/// How far somebody reaches: what a token is bound to, or everything.
+/// What of the runs a caller sees and may act on: what the token is bound to, or everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reach(pub Option<TokenScope>);
 
@@ -22,6 +23,15 @@ impl Reach {
     pub fn covers(&self, run: RunId, node: &NodeId) -> bool {
         let scope = self.0.as_ref();
         scope.is_none_or(|scope| scope.covers(run, node))
+    }
+
+    /// Refuses an agent beyond it as one that does not exist.
+    pub(crate) fn demand(&self, agent: &Target<'_>) -> Result<(), Refusal> {
+        if self.covers(agent.run.id, agent.node) {
+            return Ok(());
+        }
+        self.demand_whole_run()?;
+        Err(no_agent(agent.node.as_str()))
     }
 
     /// Whether it reaches something of a run: what belongs to no agent belongs to the whole run.

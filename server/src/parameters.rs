@@ -2,6 +2,7 @@
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
+use control::LONGEST_PAGE;
 use interrupts::store::Page;
 use serde::de::DeserializeOwned;
 use utoipa::openapi::{Object, ObjectBuilder, Type};
@@ -103,8 +104,6 @@ pub(crate) fn naming(names: impl IntoIterator<Item = &'static str>) -> Object {
         .build()
 }
 
-/// The most entries of a page.
-pub(crate) const LONGEST_PAGE: u32 = 500;
 /// The entries of a page if the caller does not say.
 const USUAL_PAGE: u32 = 100;
 

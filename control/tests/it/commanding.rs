@@ -14,7 +14,7 @@ use routing_core::{RuleId, RunId};
 use store::{MemoryStore, StoreSettings};
 use tests::saying::asked;
 
-fn caller(role: Role, bound: Option<RunId>) -> Caller {
+pub(crate) fn caller(role: Role, bound: Option<RunId>) -> Caller {
     let name = ActorName::new(control::role_name(role)).unwrap();
     let scope = bound.map(|run| TokenScope::Run { run, node: None });
     Caller {

@@ -1,17 +1,19 @@
 //! Stops and reroute events over a store in memory: what is requested twice is one, what has ended takes nothing new, and
 //! the policy sets the terms.
 
-use control::{Caller, Code, Control, NotDone, Reach, Requester, StopOrder, Target};
+use control::{Code, Control, NotDone, Requester, StopOrder, Target};
 use interrupts::catalogue::{Catalogue, NamedEvent};
-use interrupts::life::{Actor, Interrupt, Role, RunState, Scope};
+use interrupts::life::{Interrupt, Role, RunState, Scope};
 use interrupts::manager::StopNote;
 use interrupts::policy::{Policy, Vocabulary};
 use interrupts::store::{Admitted, Delivery, NewRun, Run, Runs as _};
-use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
+use interrupts::{IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{EventId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
 use store::{MemoryStore, StoreSettings};
+
+use crate::commanding::caller;
 
 const CLERK: &str = "CLERK";
 
@@ -75,7 +77,14 @@ impl Desk {
     async fn stop(&self, order: &StopOrder, key: &str) -> Result<Admitted, NotDone> {
         let key = IdempotencyKey::new(key).unwrap();
         let (of, control) = (self.clerk(), self.control());
-        control.stop(&of, order, Requester::of(&ada()), key).await
+        control
+            .stop(
+                &of,
+                order,
+                Requester::of(&caller(Role::Supervisor, None)),
+                key,
+            )
+            .await
     }
 
     async fn publish(&self, id: &str, reason: &str) -> Result<Admitted, NotDone> {
@@ -93,7 +102,9 @@ impl Desk {
             answer_form: None,
         };
         let (to, control) = (self.clerk(), self.control());
-        control.publish(&to, &event, Requester::of(&ada())).await
+        control
+            .publish(&to, &event, Requester::of(&caller(Role::Supervisor, None)))
+            .await
     }
 
     /// The run has ended, as a process that owned it says.
@@ -108,16 +119,6 @@ impl Desk {
             let change = self.store.change_run(run.id, run.epoch, state, None);
             self.run = change.await.unwrap();
         }
-    }
-}
-
-fn ada() -> Caller {
-    Caller {
-        actor: Actor {
-            name: ActorName::new("ada").unwrap(),
-            role: Role::Supervisor,
-        },
-        reach: Reach::EVERYTHING,
     }
 }
 
@@ -207,6 +208,18 @@ async fn what_cannot_be_requested_is_refused_with_its_code() {
         refused(desk.publish("evt-3", "look there").await),
         Code::Shape
     );
+}
+
+#[tokio::test]
+async fn an_agent_beyond_the_callers_reach_is_not_stopped() {
+    let desk = Desk::open("").await;
+    let agent = caller(Role::Requester, Some(RunId::generate()));
+    let (of, control) = (desk.clerk(), desk.control());
+    let key = IdempotencyKey::new("stop").unwrap();
+    let stopped = control
+        .stop(&of, &pause(), Requester::of(&agent), key)
+        .await;
+    assert_eq!(refused(stopped), Code::AgentNotFound);
 }
 
 #[tokio::test]

@@ -8,7 +8,6 @@ mod subscriptions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::access::Proof;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 use control::Caller;
@@ -18,6 +17,7 @@ use serde_json::json;
 use tokio::time::{Instant, MissedTickBehavior};
 use tungstenite::error::ProtocolError;
 
+use crate::access::Proof;
 use crate::app::App;
 use crate::metrics::Transport;
 use crate::problem::{Code, Problem};

@@ -266,9 +266,6 @@ async fn asked(
             caller.reach.agent(app.store(), named).await?
         }
     };
-    if !caller.reach.covers(agent.run.id, &agent.node.node) {
-        caller.reach.demand_whole_run()?;
-    }
     let key = checked_key(wanted.idempotency_key.as_deref())?;
     let stopped = stop(app, caller, &agent, order_of(wanted.order)?, key).await?;
     let affected = affected(app, stopped.interrupt()).await?;
