@@ -37,13 +37,13 @@ impl CloudEvents {
         }
     }
 
-    /// Writes the events that the store has by now.
-    fn catch_up(&mut self) -> io::Result<()> {
+    /// Writes the events that the store has by now; that the run rests only once its execution has ended, as the last.
+    fn catch_up(&mut self, has_ended: bool) -> io::Result<()> {
         loop {
             let lines = {
                 // Only whole positions are stored, so a panic elsewhere leaves it intact.
                 let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-                self.runtime.block_on(events.next())
+                self.runtime.block_on(events.next(has_ended))
             };
             match lines {
                 Ok(lines) if lines.is_empty() => return Ok(()),
@@ -137,7 +137,7 @@ impl Report for CloudEvents {
         if let RunEvent::AnswerChunk { .. } = &occurrence.event {
             return Ok(());
         }
-        self.catch_up()?;
+        self.catch_up(false)?;
         // Replayed events were reported by the process that caused them.
         let passing = transient(&occurrence.event).filter(|_passing| !occurrence.replayed);
         let Some((name, node, data)) = passing else {
@@ -151,7 +151,7 @@ impl Report for CloudEvents {
     }
 
     fn unanswered(&mut self, _call: &UnansweredCall) -> io::Result<()> {
-        self.catch_up()
+        self.catch_up(false)
     }
 
     fn notice(&mut self, text: &str) -> io::Result<()> {
@@ -165,15 +165,15 @@ impl Report for CloudEvents {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        Ok(())
+        self.catch_up(true)
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        self.catch_up()
+        self.catch_up(false)
     }
 
     fn finish(&mut self, _finished: &Finished) -> io::Result<()> {
-        self.catch_up()?;
+        self.catch_up(true)?;
         self.output.flush()
     }
 }

@@ -30,7 +30,7 @@ fn killed(place: &Place, workflow: &[&str]) -> String {
 
 /// Goes on with it, says the words, and is stopped before a turn begins that could read them.
 fn resumed_and_stopped(place: &Place, run: &str) {
-    let mut command = place.irq(&["resume", run, "--message", WORDS, "--pace", "60"]);
+    let mut command = place.irq(&["resume", run, "--message", WORDS, "--pace", "30"]);
     let mut child = spawn(command.args(["--no-input", "-v"]));
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     let mut seen = String::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interrupts::life::RunState;
-use interrupts::store::{Page, PageBack, Store, StoreError};
+use interrupts::store::{Notification, OutboxRow, Page, PageBack, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
 use serde_json::Value;
@@ -54,7 +54,8 @@ impl RunEvents {
         })
     }
 
-    /// The next events that exist by now, each a line of JSON without its end; empty if all were returned.
+    /// The next events that exist by now, each a line of JSON without its end; empty if all were returned. That the run
+    /// rests, and what follows, is returned only if `has_ended`: a transient event may still come before it.
     ///
     /// # Errors
     ///
@@ -63,12 +64,15 @@ impl RunEvents {
     /// # Cancel safety
     ///
     /// Safe: the next call returns what was not returned.
-    pub async fn next(&mut self) -> Result<Vec<String>, StoreError> {
+    pub async fn next(&mut self, has_ended: bool) -> Result<Vec<String>, StoreError> {
         let page = Page {
             after: self.position,
             limit: CHUNK,
         };
-        let rows = self.store.outbox_of(self.run, page).await?;
+        let mut rows = self.store.outbox_of(self.run, page).await?;
+        if !has_ended && let Some(rest) = rest_of(&rows) {
+            rows.truncate(rest);
+        }
         let events = self.renderer.events_of(&rows).await;
         if let Some(last) = rows.last() {
             self.position = last.position;
@@ -94,4 +98,17 @@ impl RunEvents {
         let subject = agent.map(|agent| format!("agents/{agent}"));
         transient_event(origin, topic, subject, (at, &data))
     }
+}
+
+/// Where rows say that the run has come to rest, and not that it has gone on since.
+fn rest_of(rows: &[OutboxRow]) -> Option<usize> {
+    let mut states = rows.iter().enumerate().rev().filter_map(|(at, row)| {
+        let Notification::Run { state, .. } = row.notification else {
+            return None;
+        };
+        Some((at, state))
+    });
+    let (at, state) = states.next()?;
+    let rests = state.is_final() || matches!(state, RunState::Paused | RunState::Waiting);
+    rests.then_some(at)
 }

@@ -9,6 +9,7 @@ use interrupts::life::{Actor, ReviewChange, Role, RunState};
 use interrupts::store::Store;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
+use server::RunEvents;
 use store::{SqliteStore, StoreSettings};
 
 use crate::house::{House, problem};
@@ -403,4 +404,29 @@ async fn a_run_that_stands_still_says_why_and_what_somebody_can_decide() {
     // One that works names none.
     assert_eq!(told[3]["type"], "dev.irq.run.running.v1");
     assert_eq!(told[3]["data"].get("open_interrupts"), None);
+}
+
+#[tokio::test]
+async fn that_a_run_rests_is_withheld_from_its_own_process_until_its_execution_has_ended() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let store: Arc<dyn Store> = house.store.clone();
+    let mut events = RunEvents::from_now(store, run.id).await.unwrap();
+    let mut seen = async |state: RunState, has_ended| {
+        let changed = house.store.change_run(run.id, run.epoch, state, None);
+        changed.await.unwrap();
+        let lines = events.next(has_ended).await.unwrap();
+        let types = lines.iter().map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            line["type"].as_str().unwrap().to_owned()
+        });
+        types.collect::<Vec<_>>()
+    };
+    assert!(seen(RunState::Paused, false).await.is_empty());
+    let resumed = ["dev.irq.run.paused.v1", "dev.irq.run.running.v1"];
+    assert_eq!(seen(RunState::Running, false).await, resumed);
+    assert_eq!(
+        seen(RunState::Paused, true).await,
+        ["dev.irq.run.paused.v1"]
+    );
 }

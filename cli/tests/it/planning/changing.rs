@@ -155,7 +155,7 @@ fn changes_are_taken_back_and_made_again_and_a_forced_replan_sees_the_plan_as_it
     desk.json(&["plan", &run, "--apply", digest.as_str().unwrap()]);
     // The run goes on with it, and is stopped again before its next step.
     let mut running = Running::of(spawn(
-        &mut desk.irq(&["resume", &run, "-v", "--pace", "60"]),
+        &mut desk.irq(&["resume", &run, "-v", "--pace", "30"]),
     ));
     running.wait_for("root/executor");
     let interrupt = ["interrupt", &run, "--wait=awaiting_review"];
@@ -354,7 +354,7 @@ fn steps_that_are_applied_while_the_last_step_or_the_replan_after_it_works_are_c
         let run = desk.stopped_after_its_first_step();
         desk.apply(&run, r#"["the last step"]"#);
         let mut running = Running::of(spawn(
-            &mut desk.irq(&["resume", &run, "-v", "--pace", "60"]),
+            &mut desk.irq(&["resume", &run, "-v", "--pace", "30"]),
         ));
         running.wait_for("root/executor");
         let interrupt = ["interrupt", &run, "--wait=awaiting_review", "--mode", mode];

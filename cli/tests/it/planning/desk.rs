@@ -68,17 +68,24 @@ impl Desk {
         command
     }
 
-    /// Starts a slow run, and lets it come to its first step.
+    /// Starts a run that is slow enough for another process to stop it, and lets it come to its first step.
     pub(crate) fn at_its_first_step(&self) -> Running {
-        let mut running = Running::of(spawn(self.run().args(["--pace", "60"])));
+        let mut running = self.planning();
         running.wait_for("root/executor");
+        running
+    }
+
+    fn planning(&self) -> Running {
+        let mut running = Running::of(spawn(self.run().args(["--pace", "30"])));
+        running.wait_for("root/planner");
         running
     }
 
     /// Stops a run at its first step, from another process. Its first step is done then.
     pub(crate) fn stopped_after_its_first_step(&self) -> String {
-        let running = self.at_its_first_step();
+        let mut running = self.planning();
         let run = self.only_run()["id"].as_str().unwrap().to_owned();
+        running.wait_for("root/executor");
         let reason = ["--reason", "let me look"];
         let mut interrupt = self.irq(&["interrupt", &run, "--wait=awaiting_review"]);
         end(interrupt.args(reason)).exits_with(0);
