@@ -1,7 +1,7 @@
 //! The world of the model: what the store holds, who knows what, and what may happen next.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use interrupts::life::{
     BoundReroute, Choosing, Effect, Event, Evidence, Interrupt, Judge, ReviewChange, Role, State,
@@ -66,7 +66,8 @@ pub(super) type Dispatched = (usize, DecisionId, String);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
-    pub(super) interrupts: [Interrupt; 2],
+    /// Shared by all worlds in which they are the same: most steps change none or one.
+    pub(super) interrupts: [Arc<Interrupt>; 2],
     pub(super) reroute: RerouteState,
     /// How often the reroute was consumed, and by whom.
     pub(super) consumed: Vec<usize>,
@@ -120,13 +121,13 @@ pub(super) struct Town {
     pub(super) reached: Mutex<BTreeSet<(State, State)>>,
 }
 
-pub(super) fn fresh(number: usize) -> Interrupt {
+pub(super) fn fresh(number: usize) -> Arc<Interrupt> {
     let mut asked = admission(InterruptType::HumanReview);
     asked.id = interrupt_id(number as u128 + 1);
     // The first may be delivered twice and has a deadline; the other one once, and it waits for ever.
     asked.most_attempts = if number == REVIEWED { 2 } else { 1 };
     asked.patience = (number == REVIEWED).then(|| SignedDuration::from_secs(LAST_TICK));
-    admitted(&asked).interrupt
+    Arc::new(admitted(&asked).interrupt)
 }
 
 /// Where a message is for, and what it asks there.
@@ -213,7 +214,7 @@ impl World {
 
     /// One transaction of the store: the step and its effects, or nothing.
     pub(super) fn apply(&mut self, town: &Town, number: usize, event: &Event) {
-        let before = self.interrupts[number].clone();
+        let before = Arc::clone(&self.interrupts[number]);
         let Ok(step) = before.after(event, self.now()) else {
             return;
         };
@@ -236,7 +237,7 @@ impl World {
         for effect in step.effects {
             self.perform(number, effect);
         }
-        self.interrupts[number] = step.interrupt;
+        self.interrupts[number] = Arc::new(step.interrupt);
     }
 
     pub(super) fn perform(&mut self, number: usize, effect: Effect) {
