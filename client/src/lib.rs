@@ -59,4 +59,3 @@ pub use feed::{Feed, FeedEvent, FeedItem};
 pub use problem::ProblemDocument;
 pub use runs::NewRun;
 pub use token::Token;
-pub use tokens::{MadeToken, TokenLine};

@@ -13,6 +13,7 @@ use interrupts::store::{
     AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StandingRules, Store,
     StoreError, StoredMessage,
 };
+use jiff::Timestamp;
 use planning::PlanReading;
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde::de::DeserializeOwned;
@@ -23,6 +24,7 @@ use crate::progress::RunProgress;
 use crate::reach::Reach;
 use crate::refusal::{Code, NotDone, Refusal, no_run, plan_not_read};
 use crate::right::Right;
+use crate::token::TokenView;
 
 /// Where questions are answered: a store, the catalogues that its program has read, and how far the caller reaches.
 #[derive(Clone, Copy)]
@@ -35,6 +37,8 @@ pub struct Reading<'a> {
     pub is_executed: &'a (dyn Fn(&Run) -> bool + Sync),
     /// How far the caller reaches.
     pub reach: &'a Reach,
+    /// When it is asked.
+    pub now: Timestamp,
 }
 
 impl Debug for Reading<'_> {
@@ -282,6 +286,9 @@ questions! {
     } -> Vec<(u64, StandingRule)> = |of, from| {
         stored(StandingRules::rules(from.store, of.page).await)
     };
+
+    /// The tokens, in the order in which they were made.
+    AskTokens("tokens", Operate) {} -> Vec<TokenView> = |_of, from| stored(TokenView::all(from.store, from.now).await);
 
     /// The audit, each row with the text that its digest covers.
     AskAudit("audit", Survey, page) {

@@ -25,13 +25,15 @@ mod resume;
 mod right;
 mod stop;
 mod suggested;
+mod token;
 mod unseen;
 
 pub use address::{AgentAddress, FoundAgent, LIVE, agents_of, first_agent, in_run, live_runs};
 pub use ask::{
     Ask, AskAgent, AskAgents, AskAudit, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskCheckpoints,
     AskInterrupt, AskInterruptOf, AskInterrupts, AskJournal, AskMessages, AskPlan, AskProgress,
-    AskRule, AskRules, AskRun, AskRuns, LONGEST_PAGE, QUESTIONS, Question, Reading, answered,
+    AskRule, AskRules, AskRun, AskRuns, AskTokens, LONGEST_PAGE, QUESTIONS, Question, Reading,
+    answered,
 };
 pub use caller::{Caller, role_name};
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
@@ -56,4 +58,8 @@ pub use resume::ResumeOrder;
 pub use right::Right;
 pub use stop::{CancelOrder, StopOrder};
 pub use suggested::{PROGRAM, as_called, call_program, has_own_name, next_command};
+pub use token::{
+    Credential, Issued, MadeToken, MakeToken, RevokeToken, TokenOrder, TokenView, issue_bought,
+    issue_token,
+};
 pub use unseen::{acts_unseen, push_visible};

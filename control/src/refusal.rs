@@ -77,13 +77,16 @@ impl Refusal {
 
 /// Why something was not done: a rule refuses it, or what it needs has failed. Those who answer callers tell failures in
 /// their own words, since not every caller may read what a store says.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NotDone {
     /// A rule refuses it.
+    #[error("{}", .0.text())]
     Refused(Refusal),
     /// The store failed.
+    #[error(transparent)]
     Store(StoreError),
     /// Something failed that should not.
+    #[error(transparent)]
     Failed(Box<dyn Error + Send + Sync>),
 }
 

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use control::{TokenOrder, issue_token};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, RunState, Scope};
 use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, NoNotifier, OwnerName, RouteName};
@@ -12,7 +13,7 @@ use routing_core::{
     AgentType as _, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
 };
 use serde_json::json;
-use server::{ServerConfig, TokenOrder, issue_token, serve};
+use server::{ServerConfig, serve};
 use store::{MemoryStore, StoreSettings};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

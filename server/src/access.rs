@@ -9,9 +9,8 @@ mod pace;
 mod right;
 mod session;
 mod session_expiry;
-mod token;
 
-pub(crate) use caller::{Credential, Proof, caller_with, unauthenticated};
+pub(crate) use caller::{Proof, caller_with, unauthenticated};
 pub(crate) use concurrency_limit::ConcurrencyLimit;
 pub(crate) use head::refuse_large_heads;
 pub(crate) use host::HostNames;
@@ -20,5 +19,3 @@ pub(crate) use pace::{Pace, Peer, limit_rate};
 pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Surveys, Works};
 pub(crate) use session::{SessionCookie, begin_session, end_session};
 pub(crate) use session_expiry::{SessionExpiry, Stay};
-pub use token::{IssueError, Issued, TokenOrder, issue_token};
-pub(crate) use token::{digest_of_presented, issue_ticket};

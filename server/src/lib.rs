@@ -35,7 +35,6 @@ mod tls;
 mod visible;
 mod wire;
 
-pub use access::{IssueError, Issued, TokenOrder, issue_token};
 pub use config::{Remote, ServerConfig, ServerLimits};
 pub use events::RunEvents;
 pub use launcher::{

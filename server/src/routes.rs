@@ -32,7 +32,6 @@ pub(crate) use interrupts::{
     InboxQuery, find as find_interrupts, find_such as find_such_interrupts,
 };
 pub(crate) use runs::agents_in;
-pub(crate) use tokens::not_issued;
 pub(crate) use work::Settling;
 
 use std::time::Instant;

@@ -104,12 +104,13 @@ impl Local {
             catalogues: workflows::book(),
             is_executed: &has_process,
             reach: &Reach::EVERYTHING,
+            now: Timestamp::now(),
         };
         Ok(ask.answer(&from).await?)
     }
 
     /// Carries out a command of the person at this terminal.
-    async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
+    pub(crate) async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
         let policy = Policy::default();
         let control = self.control(&policy);
         Ok(control.carry_out(&caller()?, command).await?)

@@ -66,6 +66,11 @@ impl Remote {
         Self { client }
     }
 
+    /// For what only one command asks for.
+    pub(crate) const fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Answers a question about what is stored.
     pub(super) async fn ask<A: Ask>(&self, ask: A) -> Result<A::Answer, Failure> {
         Ok(self.client.ask(ask).await?)

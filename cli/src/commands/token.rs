@@ -4,7 +4,8 @@ mod token_store;
 
 use std::io;
 
-use serde_json::{Value, json};
+use control::TokenView;
+use serde_json::Value;
 
 use super::print;
 use crate::advice::advised;
@@ -19,7 +20,6 @@ use crate::table::Table;
 use crate::time::instant;
 use crate::view::json_line;
 use crate::visible::visible_line;
-use client::TokenLine;
 use token_store::{Makes, TokenStore};
 
 /// Makes, lists or revokes tokens.
@@ -45,7 +45,7 @@ async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> any
     let token_store = TokenStore::open(store, Makes::AToken).await?;
     let made = token_store.make(arguments).await?;
     if arguments.json {
-        let mut token = as_json(&made.token);
+        let mut token = serde_json::to_value(&made.token)?;
         token["secret"] = Value::String(made.secret);
         print(&json_line(&token))?;
         return Ok(Exit::Success);
@@ -69,11 +69,9 @@ async fn list(
     let mut tokens = token_store.tokens().await?;
     tokens.retain(|token| arguments.all || token.holds);
     if arguments.json {
-        let lines: String = tokens
-            .iter()
-            .map(|token| json_line(&as_json(token)))
-            .collect();
-        print(&lines)?;
+        for token in &tokens {
+            print(&json_line(&serde_json::to_value(token)?))?;
+        }
         return Ok(Exit::Success);
     }
     if tokens.is_empty() {
@@ -123,9 +121,9 @@ async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> any
             .hint("write more of its id")
             .into());
     }
-    let revoked = token_store.revoke(&token.id).await?;
+    let revoked = token_store.revoke(token.id.clone()).await?;
     if arguments.json {
-        print(&json_line(&as_json(&revoked)))?;
+        print(&json_line(&serde_json::to_value(&revoked)?))?;
     } else {
         print(&format!(
             "The token {} of {} is revoked.\n",
@@ -136,7 +134,7 @@ async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> any
     Ok(Exit::Success)
 }
 
-const fn state(token: &TokenLine) -> &'static str {
+const fn state(token: &TokenView) -> &'static str {
     if token.revoked_at.is_some() {
         "revoked"
     } else if token.once && token.used_at.is_some() {
@@ -150,21 +148,4 @@ const fn state(token: &TokenLine) -> &'static str {
     } else {
         "holds"
     }
-}
-
-fn as_json(token: &TokenLine) -> Value {
-    json!({
-        "id": token.id,
-        "name": token.name,
-        "role": token.role,
-        "run_id": token.run_id,
-        "agent_id": token.agent_id,
-        "workflow": token.workflow,
-        "created_at": token.created_at,
-        "expires_at": token.expires_at,
-        "once": token.once,
-        "revoked_at": token.revoked_at,
-        "holds": token.holds,
-        "bought_with": token.bought_with,
-    })
 }

@@ -1,8 +1,8 @@
 //! Commands and questions over a store in memory: who may give them, and how far they reach.
 
 use control::{
-    Ask as _, AskInterrupt, AskRuns, Caller, ChangeReview, Code, Control, NotDone, Reach, Reading,
-    Redrive, RevokeRule, Withdraw,
+    Ask as _, AskInterrupt, AskRuns, Caller, ChangeReview, Code, Control, Credential, MakeToken,
+    NotDone, Reach, Reading, Redrive, RevokeRule, RevokeToken, TokenView, Withdraw,
 };
 use interrupts::ActorName;
 use interrupts::catalogue::CatalogueBook;
@@ -90,6 +90,7 @@ async fn a_question_finds_nothing_beyond_reach_and_no_part_is_too_long() {
             catalogues: &CatalogueBook::default(),
             is_executed: &|_run| false,
             reach: &Reach(Some(TokenScope::Run { run, node: None })),
+            now: Timestamp::UNIX_EPOCH,
         };
         let found = AskInterrupt { id: asked.id }.answer(&from).await;
         assert_eq!(found.unwrap().is_some(), is_there);
@@ -101,4 +102,56 @@ async fn a_question_finds_nothing_beyond_reach_and_no_part_is_too_long() {
         let too_long = AskRuns { states, page }.answer(&from).await;
         assert_eq!(code(too_long), Some(Code::Parameter));
     }
+}
+
+#[tokio::test]
+async fn operators_alone_make_tokens_which_reach_no_more_than_their_role_and_hold_until_revoked() {
+    let store = MemoryStore::new(StoreSettings::default());
+    let policy = Policy::default();
+    let control = Control {
+        store: &store,
+        policy: &policy,
+        now: Timestamp::now(),
+    };
+    let make = |role, scope| MakeToken {
+        name: ActorName::new("ada").unwrap(),
+        role,
+        lifetime: None,
+        scope,
+    };
+    let (supervisor, admin) = (caller(Role::Supervisor, None), caller(Role::Operator, None));
+    let refused = control
+        .carry_out(&supervisor, make(Role::Reviewer, None))
+        .await;
+    assert_eq!(code(refused), Some(Code::Forbidden));
+    let run = TokenScope::Run {
+        run: RunId::generate(),
+        node: None,
+    };
+    for (role, scope) in [
+        (Role::Requester, None),
+        (Role::Worker, Some(run.clone())),
+        (Role::Reviewer, Some(run)),
+        (Role::System, None),
+    ] {
+        let refused = control.carry_out(&admin, make(role, scope)).await;
+        assert_eq!(code(refused), Some(Code::Shape), "{role:?}");
+    }
+    let made = control.carry_out(&admin, make(Role::Reviewer, None)).await;
+    let made = made.unwrap();
+    assert!(Credential::Bearer.digest_of(&made.secret).is_some());
+    let held = TokenView::all(&store, control.now).await.unwrap();
+    assert_eq!(held, [made.token.clone()]);
+    let revoke = |id: &str| RevokeToken { id: id.to_owned() };
+    assert_eq!(
+        code(control.carry_out(&supervisor, revoke(&made.token.id)).await),
+        Some(Code::Forbidden)
+    );
+    control
+        .carry_out(&admin, revoke(&made.token.id))
+        .await
+        .unwrap();
+    assert!(!TokenView::all(&store, control.now).await.unwrap()[0].holds);
+    let unknown = control.carry_out(&admin, revoke("nothing")).await;
+    assert_eq!(code(unknown), Some(Code::NotFound));
 }

@@ -63,7 +63,7 @@ async fn an_answer_of_fifty_megabytes_in_one_line_is_too_long_or_too_late() {
         "{error:?}"
     );
     // The deadline holds though the line keeps its reader busy.
-    assert!(start.elapsed() < 6 * within, "{:?}", start.elapsed());
+    assert!(start.elapsed() < 20 * within, "{:?}", start.elapsed());
 }
 
 /// Nothing of a line is let go of before its end, so it is cut off before it is as long as the memory.

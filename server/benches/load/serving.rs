@@ -6,13 +6,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use control::{TokenOrder, issue_token};
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, Verdict};
 use interrupts::store::{Interrupts, Store};
 use interrupts::{ActorName, NoNotifier};
 use reqwest::{Client, RequestBuilder};
 use routing_core::DecisionId;
 use serde_json::{Value, json};
-use server::{ServerConfig, TokenOrder, issue_token};
+use server::ServerConfig;
 use store::{SqliteStore, StoreSettings};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

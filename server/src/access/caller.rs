@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use control::{Caller, Reach};
+use control::{Caller, Credential, Reach};
 use interrupts::Digest;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{TokenRow, Tokens};
@@ -12,17 +12,6 @@ use interrupts::store::{TokenRow, Tokens};
 use super::session_expiry::Stay;
 use crate::app::App;
 use crate::problem::{Code, Problem};
-
-/// How a caller proved who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Credential {
-    /// By a token in a header, which no browser adds by itself.
-    Bearer,
-    /// By the cookie of a session, which a browser adds to every request to this server.
-    Session,
-    /// By a ticket that was good for this one request.
-    Ticket,
-}
 
 /// How a caller proved who they are, and for how long that holds.
 #[derive(Debug, Clone, Copy)]

@@ -4,13 +4,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use control::Caller;
+use control::{Caller, Credential};
 use interrupts::store::Tokens;
 
-use super::caller::{Credential, Proof, caller_with, unauthenticated};
+use super::caller::{Proof, caller_with, unauthenticated};
 use super::host::Foreign;
 use super::pace::Peer;
-use super::token::{digest_of_presented, digest_of_session, digest_of_ticket};
 use crate::app::App;
 use crate::problem::{Code, Problem, in_time};
 
@@ -123,12 +122,7 @@ async fn identify(
     let Some((secret, credential)) = shown else {
         return Ok(None);
     };
-    let digest = match credential {
-        Credential::Ticket => digest_of_ticket(&secret),
-        Credential::Bearer => digest_of_presented(&secret),
-        Credential::Session => digest_of_session(&secret),
-    };
-    let row = match digest {
+    let row = match credential.digest_of(&secret) {
         Some(digest) => Tokens::use_token(app.store(), digest).await?,
         None => None,
     };

@@ -3,12 +3,11 @@
 use axum::http::HeaderMap;
 use axum_extra::extract::CookieJar;
 use axum_extra::extract::cookie::{Cookie, SameSite};
-use control::Caller;
+use control::{Caller, Credential, NotDone, TokenOrder, issue_bought};
 use interrupts::life::Actor;
 use interrupts::store::Tokens;
 
 use super::caller::Proof;
-use super::token::{IssueError, TokenOrder, digest_of_session, issue_session};
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -58,7 +57,7 @@ impl SessionCookie {
 pub(crate) async fn begin_session(
     app: &App,
     (caller, proof): (Caller, Proof),
-) -> Result<String, IssueError> {
+) -> Result<String, NotDone> {
     let order = TokenOrder {
         name: caller.actor.name.clone(),
         role: caller.actor.role,
@@ -68,13 +67,13 @@ pub(crate) async fn begin_session(
         by: Some(caller.actor),
     };
     let tokens: &dyn interrupts::store::Store = app.store();
-    let issued = issue_session(tokens, order, proof.lasting).await?;
+    let issued = issue_bought(tokens, Credential::Session, order, proof.lasting).await?;
     Ok(issued.secret)
 }
 
 /// Ends a session.
 pub(crate) async fn end_session(app: &App, secret: &str, by: Actor) -> Result<(), Problem> {
-    if let Some(digest) = digest_of_session(secret) {
+    if let Some(digest) = Credential::Session.digest_of(secret) {
         Tokens::revoke_token(app.store(), digest, Some(by)).await?;
         app.staying.look();
     }

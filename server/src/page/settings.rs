@@ -2,13 +2,13 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use control::{Right, as_called, role_name};
+use control::{Credential, Right, as_called, role_name};
 use maud::{Markup, html};
 
 use super::layout::{NavigationItem, page, refused, time};
 use super::rules;
 use super::visitor::Visitor;
-use crate::access::{Credential, Proof};
+use crate::access::Proof;
 use crate::app::App;
 use crate::visible::visible;
 

@@ -5,14 +5,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
-use control::{Caller, Right, as_called};
+use control::{Caller, Credential, Right, as_called};
 use interrupts::store::{TokenRow, Tokens};
 use maud::html;
 
 use super::layout::{NavigationItem, banner, page, refused};
-use crate::access::{
-    Credential, Peer, begin_session, caller_with, digest_of_presented, end_session, unauthenticated,
-};
+use crate::access::{Peer, begin_session, caller_with, end_session, unauthenticated};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::problem::{Code, Problem};
@@ -138,7 +136,7 @@ async fn by_address(
 
 /// The token of a secret, if it is valid. A one-time token is void afterwards.
 async fn used(app: &App, secret: &str) -> Result<Option<TokenRow>, Problem> {
-    let Some(digest) = digest_of_presented(secret) else {
+    let Some(digest) = Credential::Bearer.digest_of(secret) else {
         return Ok(None);
     };
     let token = Tokens::use_token(app.store(), digest).await;
@@ -161,9 +159,7 @@ async fn let_in(
     };
     // The page shows everything, and is for people.
     Right::Survey.demand(&caller)?;
-    let session = begin_session(app, (caller, proof))
-        .await
-        .map_err(|error| crate::routes::not_issued(&error))?;
+    let session = begin_session(app, (caller, proof)).await?;
     let jar = CookieJar::new().add(app.session.holding(session));
     let mut response = (jar, Redirect::to(of_this_server(to))).into_response();
     response

@@ -10,7 +10,9 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::access::{Proof, Reads, Ticket, TokenOrder, issue_ticket};
+use control::{Credential, TokenOrder, issue_bought};
+
+use crate::access::{Proof, Reads, Ticket};
 use crate::app::App;
 use crate::feed::{FeedOrder, Filter, heard_by, open_socket, open_stream};
 use crate::parameters::{Parameters, wrong};
@@ -142,8 +144,7 @@ pub(crate) async fn ticket(
         // An audit row for each stream that a browser opens would drown the audit.
         by: None,
     };
-    let issued = issue_ticket(app.store(), order, proof.lasting).await;
-    let issued = issued.map_err(|error| super::tokens::not_issued(&error))?;
+    let issued = issue_bought(app.store(), Credential::Ticket, order, proof.lasting).await?;
     let view = TicketView {
         ticket: issued.secret,
         expires_at: issued

@@ -43,6 +43,7 @@ pub(crate) async fn answer(
         catalogues: &app.catalogues,
         is_executed: &|run| app.is_executed(run),
         reach: &caller.reach,
+        now: app.now(),
     };
     Ok(Json(answered(&name, &query.of, &from).await?).into_response())
 }

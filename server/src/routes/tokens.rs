@@ -4,20 +4,20 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use control::{Caller, role_name};
+use control::{Caller, MakeToken, RevokeToken};
 use interrupts::life::Role;
-use interrupts::store::{TokenRow, TokenScope};
+use interrupts::store::TokenScope;
 use interrupts::{ActorName, WorkflowName};
 use jiff::SignedDuration;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::list::RequestKey;
-use crate::access::{IssueError, Operates, TokenOrder, issue_token};
+use crate::access::Operates;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Segment, wrong};
-use crate::problem::{Code, Problem, of_store};
+use crate::problem::{Code, Problem};
 
 /// The longest life of a token that ends, in seconds.
 const LONGEST_LIFE: u32 = 2_147_483_647;
@@ -54,7 +54,8 @@ impl From<RoleName> for Role {
 }
 
 /// A token as it stands.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only describes the JSON of `control::TokenView`")]
 pub(crate) struct TokenView {
     /// Names it: the beginning of its secret's digest.
     id: String,
@@ -63,59 +64,25 @@ pub(crate) struct TokenView {
     /// What it lets its holder do.
     role: String,
     /// The run that it is bound to: that of an agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     run_id: Option<String>,
     /// The agent of that run that it is bound to, with those that it started.
-    #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<String>,
     /// The workflow that it is bound to: that of a worker.
-    #[serde(skip_serializing_if = "Option::is_none")]
     workflow: Option<String>,
     /// When it was made.
     created_at: String,
     /// When it ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
     /// Whether it is void after its first use.
     once: bool,
     /// When it was used, where it can be used once.
-    #[serde(skip_serializing_if = "Option::is_none")]
     used_at: Option<String>,
     /// When it was revoked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     revoked_at: Option<String>,
     /// Whether it lets anybody in now.
     holds: bool,
     /// The token that it was bought with: that of a session. It ends with that one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     bought_with: Option<String>,
-}
-
-impl TokenView {
-    fn of(row: &TokenRow, holds: bool) -> Self {
-        let of = row.of.map(interrupts::store::short_name);
-        Self {
-            id: row.short_name(),
-            name: row.name.as_str().to_owned(),
-            role: role_name(row.role).to_owned(),
-            run_id: row
-                .scope
-                .as_ref()
-                .and_then(|it| Some(it.run()?.to_string())),
-            agent_id: row.scope.as_ref().and_then(TokenScope::agent),
-            workflow: row
-                .scope
-                .as_ref()
-                .and_then(|it| Some(it.workflow()?.to_string())),
-            created_at: row.created_at.to_string(),
-            expires_at: row.expires_at.map(|end| end.to_string()),
-            once: row.once,
-            used_at: row.used_at.map(|at| at.to_string()),
-            revoked_at: row.revoked_at.map(|at| at.to_string()),
-            holds,
-            bought_with: of,
-        }
-    }
 }
 
 /// The tokens, in the order in which they were made.
@@ -124,14 +91,9 @@ impl TokenView {
 pub(crate) async fn list(
     State(app): State<App>,
     Operates(_caller): Operates,
-) -> Result<Json<Vec<TokenView>>, Problem> {
-    let now = app.now();
-    let rows = app.store().tokens().await?;
-    Ok(Json(
-        rows.iter()
-            .map(|row| TokenView::of(row, row.holds_among(&rows, now)))
-            .collect(),
-    ))
+) -> Result<Json<Vec<control::TokenView>>, Problem> {
+    let all = control::TokenView::all(app.store(), app.now()).await?;
+    Ok(Json(all))
 }
 
 /// A token that shall be made.
@@ -161,7 +123,8 @@ pub(crate) struct TokenBody {
 }
 
 /// A token that was made.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only describes the JSON of `control::MadeToken`")]
 pub(crate) struct NewTokenView {
     /// The secret. It is kept nowhere and cannot be shown again.
     secret: String,
@@ -191,23 +154,16 @@ pub(crate) async fn create(
         return Err(shape(reason));
     }
     let scope = scope_of(&app, &caller, &body).await?;
-    let order = TokenOrder {
+    let make = MakeToken {
         name: ActorName::new(body.name).map_err(|error| shape(format!("$.name: {error}")))?,
         role: body.role.into(),
         lifetime: body
             .lifetime_s
             .map(|seconds| SignedDuration::from_secs(seconds.into())),
-        once: false,
         scope,
-        by: Some(caller.actor),
     };
-    let issued = issue_token(app.store(), order).await;
-    let issued = issued.map_err(|error| not_issued(&error))?;
-    let view = NewTokenView {
-        token: TokenView::of(&issued.row, true),
-        secret: issued.secret,
-    };
-    Ok((StatusCode::CREATED, Json(view)).into_response())
+    let made = app.control().carry_out(&caller, make).await?;
+    Ok((StatusCode::CREATED, Json(made)).into_response())
 }
 
 /// What a token is to be bound to.
@@ -262,45 +218,8 @@ pub(crate) async fn revoke(
     State(app): State<App>,
     Operates(caller): Operates,
     Segment(id): Segment,
-) -> Result<Json<TokenView>, Problem> {
-    let rows = app.store().tokens().await?;
-    let mut named = rows.iter().filter(|row| row.short_name() == id);
-    let (Some(row), None) = (named.next(), named.next()) else {
-        return Err(Problem::new(
-            Code::NotFound,
-            "there is no such token",
-            "`GET /v1/tokens` lists the tokens with their ids",
-        ));
-    };
-    let revoked = app
-        .store()
-        .revoke_token(row.digest, Some(caller.actor))
-        .await?;
+) -> Result<Json<control::TokenView>, Problem> {
+    let revoked = app.control().carry_out(&caller, RevokeToken { id }).await?;
     app.staying.look();
-    Ok(Json(TokenView::of(revoked.as_ref().unwrap_or(row), false)))
-}
-
-/// The problem for a token that could not be made.
-pub(crate) fn not_issued(error: &IssueError) -> Problem {
-    match error {
-        IssueError::Store(error) => of_store(error),
-        IssueError::Unbound | IssueError::Bound => Problem::new(
-            Code::Shape,
-            format!("$.run_id: {error}"),
-            "name `run_id`, `agent_id` or both with the role `agent`, and neither with another role",
-        ),
-        IssueError::NoWorkflow => Problem::new(
-            Code::Shape,
-            format!("$.workflow: {error}"),
-            "name `workflow` with the role `worker`",
-        ),
-        IssueError::NoRandomness(_) | IssueError::SystemRole => {
-            tracing::error!(%error, "no token was made");
-            Problem::new(
-                Code::Internal,
-                "no token could be made",
-                "`irq doctor` says what is wrong",
-            )
-        }
-    }
+    Ok(Json(revoked))
 }

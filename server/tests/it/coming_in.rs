@@ -1,10 +1,10 @@
 //! How somebody comes in to the page: by an address once, by a token that lasts only where it is typed in.
 
+use control::{TokenOrder, issue_token};
 use interrupts::ActorName;
 use interrupts::life::Role;
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
-use server::{TokenOrder, issue_token};
 
 use crate::house::{House, token};
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
 use async_trait::async_trait;
 use control::ResumeOrder;
+use control::{TokenOrder, issue_token};
 use interrupts::NoNotifier;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
@@ -19,8 +20,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use routing_core::{NodeId, RunId, SystemClock};
 use serde_json::Value;
 use server::{
-    Drained, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher, ServerConfig,
-    TokenOrder, issue_token, serve,
+    Drained, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher, ServerConfig, serve,
 };
 use store::{MemoryStore, StoreSettings};
 use tokio::net::TcpListener;

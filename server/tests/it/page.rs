@@ -1,12 +1,12 @@
 //! The page for people, as a browser without scripts uses it.
 
+use control::{TokenOrder, issue_token};
 use interrupts::ActorName;
 use interrupts::life::{Role, State};
 use jiff::SignedDuration;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::json;
-use server::{TokenOrder, issue_token};
 
 use crate::house::{House, token};
 use crate::scene::{asked, awaiting, checkpoint, open_choice, open_question, question, running};

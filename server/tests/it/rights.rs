@@ -3,7 +3,7 @@
 use control::{
     Ask, AskAgent, AskAgents, AskAudit, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskCheckpoints,
     AskInterrupt, AskInterruptOf, AskInterrupts, AskJournal, AskMessages, AskPlan, AskProgress,
-    AskRule, AskRules, AskRun, AskRuns, QUESTIONS,
+    AskRule, AskRules, AskRun, AskRuns, AskTokens, QUESTIONS,
 };
 use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Role};
@@ -93,6 +93,7 @@ fn asks(run: RunId, id: InterruptId) -> Vec<(String, &'static str)> {
         (record_path(&AskCatalogueOfInterrupt { id }), "read"),
         (record_path(&AskRule { id: rule }), "survey"),
         (record_path(&AskRules { page }), "survey"),
+        (record_path(&AskTokens {}), "operate"),
         (record_path(&AskAudit { page }), "survey"),
     ];
     for question in QUESTIONS {

@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
+use control::{TokenOrder, issue_token};
 use interrupts::store::Store;
 use jiff::SignedDuration;
-use server::{Remote, TokenOrder, issue_token};
+use server::Remote;
 use tempfile::NamedTempFile;
 
 use crate::actor::actor;
 use crate::arguments::Global;
 use crate::browser::open_in_browser;
-use crate::exit::{Exit, Failure, causes, tell};
+use crate::exit::{Failure, tell};
 
 /// How long the link is valid.
 const LAUNCH: SignedDuration = SignedDuration::from_mins(15);
@@ -48,8 +49,7 @@ impl Welcome {
             scope: None,
             by: Some(by),
         };
-        let issued = issue_token(store, order).await;
-        let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+        let issued = issue_token(store, order).await.map_err(Failure::from)?;
         let place = place(address, hosts, remote);
         let serving = match remote {
             Remote::OverTls(_) => format!("https://{address}"),

@@ -1,17 +1,13 @@
 //! Where tokens are made: in the store of this machine, or by a server.
 
-use client::{Client, MadeToken, TokenLine};
-use control::role_name;
-use interrupts::store::{TokenRow, TokenScope};
+use control::{AskTokens, MadeToken, MakeToken, RevokeToken, TokenView};
+use interrupts::store::TokenScope;
 use interrupts::{ActorName, WorkflowName};
-use jiff::Timestamp;
-use server::{TokenOrder, issue_token};
 
-use crate::actor::actor;
 use crate::address::{agent_in, find_agent, find_run};
 use crate::arguments::{RoleChoice, StoreArguments, TokenCreateArguments};
 use crate::backend::{Backend, Local, Remote, Whereabouts, client_at};
-use crate::exit::{Exit, Failure, causes};
+use crate::exit::{Exit, Failure};
 use crate::storage::Storage;
 
 /// Where tokens are made.
@@ -19,32 +15,7 @@ pub(super) enum TokenStore {
     /// The store of this machine.
     Beside(Local),
     /// A server.
-    There(Client),
-}
-
-/// A token of the store, as the list shows it.
-fn line(row: &TokenRow, all: &[TokenRow]) -> TokenLine {
-    TokenLine {
-        id: row.short_name(),
-        name: row.name.as_str().to_owned(),
-        role: role_name(row.role).to_owned(),
-        run_id: row
-            .scope
-            .as_ref()
-            .and_then(|it| Some(it.run()?.to_string())),
-        agent_id: row.scope.as_ref().and_then(TokenScope::agent),
-        workflow: row
-            .scope
-            .as_ref()
-            .and_then(|it| Some(it.workflow()?.to_string())),
-        created_at: row.created_at,
-        expires_at: row.expires_at,
-        once: row.once,
-        used_at: row.used_at,
-        revoked_at: row.revoked_at,
-        holds: row.holds_among(all, Timestamp::now()),
-        bought_with: row.of.map(interrupts::store::short_name),
-    }
+    There(Remote),
 }
 
 impl TokenStore {
@@ -59,7 +30,7 @@ impl TokenStore {
     /// Safe to repeat.
     pub(super) async fn open(arguments: &StoreArguments, makes: Makes) -> Result<Self, Failure> {
         match Whereabouts::of(arguments)? {
-            Whereabouts::Server(place) => Ok(Self::There(client_at(&place)?)),
+            Whereabouts::Server(place) => Ok(Self::There(Remote::over(client_at(&place)?))),
             Whereabouts::Store => Ok(Self::Beside(Local::over(match makes {
                 Makes::AToken => Storage::create(arguments).await?,
                 Makes::Nothing => Storage::open(arguments).await?,
@@ -68,47 +39,24 @@ impl TokenStore {
     }
 
     /// All tokens, in the order in which they were made.
-    pub(super) async fn tokens(&self) -> Result<Vec<TokenLine>, Failure> {
-        match self {
-            Self::There(client) => Ok(client.tokens().await?),
-            Self::Beside(local) => {
-                let rows = local.storage().store.tokens().await?;
-                Ok(rows.iter().map(|row| line(row, &rows)).collect())
-            }
-        }
+    pub(super) async fn tokens(&self) -> Result<Vec<TokenView>, Failure> {
+        self.backend().ask(AskTokens {}).await
     }
 
     /// Makes a token.
     pub(super) async fn make(&self, wanted: &TokenCreateArguments) -> Result<MadeToken, Failure> {
         let name = ActorName::new(wanted.name.clone())
             .map_err(|error| Failure::new(Exit::Usage, format!("--name: {error}")))?;
-        let scope = self.scope(wanted).await?;
-        let local = match self {
-            Self::Beside(local) => local,
-            Self::There(client) => {
-                let role = role_name(wanted.role.role());
-                let made = client.make_token(name.as_str(), role, scope.as_ref(), wanted.lifetime);
-                return Ok(made.await?);
-            }
-        };
-        let by = actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let order = TokenOrder {
+        let make = MakeToken {
             name,
             role: wanted.role.role(),
             lifetime: wanted.lifetime,
-            once: false,
-            scope,
-            by: Some(by),
+            scope: self.scope(wanted).await?,
         };
-        let issued = issue_token(&*local.storage().store, order).await;
-        let issued = issued.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
-        Ok(MadeToken {
-            token: TokenLine {
-                holds: true,
-                ..line(&issued.row, &[])
-            },
-            secret: issued.secret,
-        })
+        match self {
+            Self::Beside(local) => local.carry_out(make).await,
+            Self::There(remote) => Ok(remote.client().make_token(&make).await?),
+        }
     }
 
     /// What to bind a token to: the named run or agent, which an agent's token needs.
@@ -152,28 +100,22 @@ impl TokenStore {
                 ));
             }
         }
-        match self {
-            Self::Beside(local) => scope_in(local, wanted).await,
-            Self::There(client) => scope_in(&Remote::over(client.clone()), wanted).await,
-        }
+        scope_in(self.backend(), wanted).await
     }
 
     /// Revokes a token by its whole id.
-    pub(super) async fn revoke(&self, id: &str) -> Result<TokenLine, Failure> {
-        let store = match self {
-            Self::There(client) => return Ok(client.revoke_token(id).await?),
-            Self::Beside(local) => &local.storage().store,
-        };
-        let rows = store.tokens().await?;
-        let gone = || Failure::new(Exit::NotFound, format!("there is no token `{id}`"));
-        let row = rows.iter().find(|row| row.short_name() == id);
-        let row = row.ok_or_else(gone)?;
-        let by = actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let revoked = store.revoke_token(row.digest, Some(by)).await?;
-        Ok(TokenLine {
-            holds: false,
-            ..line(revoked.as_ref().unwrap_or(row), &[])
-        })
+    pub(super) async fn revoke(&self, id: String) -> Result<TokenView, Failure> {
+        match self {
+            Self::Beside(local) => local.carry_out(RevokeToken { id }).await,
+            Self::There(remote) => Ok(remote.client().revoke_token(&id).await?),
+        }
+    }
+
+    fn backend(&self) -> &dyn Backend {
+        match self {
+            Self::Beside(local) => local,
+            Self::There(remote) => remote,
+        }
     }
 }
 
