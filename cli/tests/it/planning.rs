@@ -10,13 +10,12 @@ mod taken_back;
 mod troubled;
 mod watching;
 
-use std::io::Read;
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::program::end;
-use desk::{Desk, Running, kinds, run_id, send};
+use desk::{Desk, kinds, run_id};
 
 #[test]
 fn a_plan_runs_until_its_end_and_tells_how_much_is_done() {
@@ -42,14 +41,10 @@ fn a_plan_runs_until_its_end_and_tells_how_much_is_done() {
 #[test]
 fn ctrl_c_stops_before_the_next_step_and_a_message_changes_the_plan() {
     let desk = Desk::new();
-    let Running {
-        mut child,
-        mut errors,
-    } = desk.at_its_first_step();
-    send(&child, Signal::INT);
-    let mut seen = String::new();
-    errors.read_to_string(&mut seen).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
+    let running = desk.at_its_first_step();
+    running.send(Signal::INT);
+    let (code, seen) = running.end();
+    assert_eq!(code, Some(130), "{seen}");
     assert!(seen.contains("Resume with: irq resume run_"), "{seen}");
     let run = run_id(&seen[seen.find("irq resume").unwrap()..]);
     let before = desk.told(&run);
@@ -78,9 +73,9 @@ fn ctrl_c_stops_before_the_next_step_and_a_message_changes_the_plan() {
 #[test]
 fn killed_at_a_step_it_goes_on_in_another_process_without_repeating_one() {
     let desk = Desk::new();
-    let Running { mut child, .. } = desk.at_its_first_step();
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let mut running = desk.at_its_first_step();
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
     let run = desk.only_run();
     let run = run_id(&run.to_string());
     end(&mut desk.irq(&["resume", &run])).exits_with(0);

@@ -141,7 +141,7 @@ async fn operators_alone_make_tokens_which_reach_no_more_than_their_role_and_hol
     let made = made.unwrap();
     assert!(Credential::Bearer.digest_of(&made.secret).is_some());
     let held = TokenView::all(&store, control.now).await.unwrap();
-    assert_eq!(held, [made.token.clone()]);
+    assert_eq!(held, std::slice::from_ref(&made.token));
     let revoke = |id: &str| RevokeToken { id: id.to_owned() };
     assert_eq!(
         code(control.carry_out(&supervisor, revoke(&made.token.id)).await),

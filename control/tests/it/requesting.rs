@@ -1,13 +1,13 @@
 //! Stops and reroute events over a store in memory: what is requested twice is one, what has ended takes nothing new, and
 //! the policy sets the terms.
 
-use control::{Code, Control, NotDone, Requester, StopOrder, Target};
+use control::{Caller, Code, Control, NotDone, Requester, StopOrder, Target, Withdraw};
 use interrupts::catalogue::{Catalogue, NamedEvent};
 use interrupts::life::{Interrupt, Role, RunState, Scope};
 use interrupts::manager::StopNote;
 use interrupts::policy::{Policy, Vocabulary};
 use interrupts::store::{Admitted, Delivery, NewRun, Run, Runs as _};
-use interrupts::{IdempotencyKey, KindName, OwnerName, RouteName};
+use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{EventId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
@@ -75,16 +75,19 @@ impl Desk {
     }
 
     async fn stop(&self, order: &StopOrder, key: &str) -> Result<Admitted, NotDone> {
+        self.stop_by(&caller(Role::Supervisor, None), order, key)
+            .await
+    }
+
+    async fn stop_by(
+        &self,
+        by: &Caller,
+        order: &StopOrder,
+        key: &str,
+    ) -> Result<Admitted, NotDone> {
         let key = IdempotencyKey::new(key).unwrap();
         let (of, control) = (self.clerk(), self.control());
-        control
-            .stop(
-                &of,
-                order,
-                Requester::of(&caller(Role::Supervisor, None)),
-                key,
-            )
-            .await
+        control.stop(&of, order, Requester::of(by), key).await
     }
 
     async fn publish(&self, id: &str, reason: &str) -> Result<Admitted, NotDone> {
@@ -211,15 +214,34 @@ async fn what_cannot_be_requested_is_refused_with_its_code() {
 }
 
 #[tokio::test]
-async fn an_agent_beyond_the_callers_reach_is_not_stopped() {
-    let desk = Desk::open("").await;
-    let agent = caller(Role::Requester, Some(RunId::generate()));
-    let (of, control) = (desk.clerk(), desk.control());
-    let key = IdempotencyKey::new("stop").unwrap();
-    let stopped = control
-        .stop(&of, &pause(), Requester::of(&agent), key)
-        .await;
-    assert_eq!(refused(stopped), Code::AgentNotFound);
+async fn an_agent_stops_agents_within_its_reach_withdraws_its_own_stop_and_ends_no_whole_run() {
+    let mut desk = Desk::open("").await;
+    let stop = |scope| StopOrder {
+        interrupt_type: InterruptType::Stop,
+        scope,
+        ..pause()
+    };
+    let (agent, run) = (stop(Scope::Agent), stop(Scope::Run));
+    let bound = |run| caller(Role::Requester, Some(run));
+    let stranger = bound(RunId::generate());
+    let beyond = desk.stop_by(&stranger, &agent, "beyond").await;
+    assert_eq!(refused(beyond), Code::AgentNotFound);
+    let own = bound(desk.run.id);
+    let whole = desk.stop_by(&own, &run, "whole").await;
+    assert_eq!(refused(whole), Code::Forbidden);
+    let interrupt = new(desk.stop_by(&own, &agent, "own").await).id;
+    let (control, asking) = (desk.control(), None);
+    let mut other = own.clone();
+    other.actor.name = ActorName::new("another agent").unwrap();
+    let withdraw = Withdraw { interrupt, asking };
+    let of_another = control.carry_out(&other, withdraw.clone()).await;
+    assert!(matches!(of_another, Err(NotDone::Refused(it)) if it.code() == Code::Forbidden));
+    control.carry_out(&own, withdraw).await.unwrap();
+    desk.node = NodeId::root();
+    for order in [agent, run] {
+        let ending = desk.stop_by(&own, &order, "ending").await;
+        assert_eq!(refused(ending), Code::Forbidden);
+    }
 }
 
 #[tokio::test]

@@ -171,31 +171,6 @@ async fn what_was_stopped_has_no_answer_that_could_be_sent_elsewhere() {
 }
 
 #[tokio::test]
-async fn an_answer_with_choices_confirmations_and_words_is_what_the_agent_gets() {
-    let house = House::open().await;
-    let run = running(&*house.store, None).await;
-    let asked = open_choice(&*house.store, &run).await;
-    let body = json!({
-        "decision": "respond",
-        "payload": {"selectedChoices": ["narrow"], "confirmations": {"cost": true}},
-        "message": "keep it small",
-    });
-    let response = house
-        .post("reviewer", &decisions(asked.id), &body)
-        .header("If-Match", format!("\"{}\"", asked.version))
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(response.status(), StatusCode::CREATED);
-    let decided = house.store.interrupt(asked.id).await.unwrap().unwrap();
-    let content = decided.decision.unwrap().content.unwrap();
-    let answer: routing_core::review::Answer = serde_json::from_str(&content).unwrap();
-    assert_eq!(answer.selected_choices, ["narrow"]);
-    assert!(answer.confirmations["cost"]);
-    assert_eq!(answer.text.as_deref(), Some("keep it small"));
-}
-
-#[tokio::test]
 async fn a_person_sends_the_answer_elsewhere() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;

@@ -13,7 +13,7 @@ use reqwest::{Method, StatusCode};
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Value, json};
 
-use crate::house::{House, ROLES, agent, problem, token};
+use crate::house::{House, ROLES, problem, token};
 use crate::scene::{open_question, running};
 
 /// The roles that have each right.
@@ -283,61 +283,4 @@ async fn a_token_is_made_listed_without_its_secret_and_made_void() {
     assert_eq!(void.status(), StatusCode::OK);
     let who = house.client.get(house.url("/v1/runs")).bearer_auth(secret);
     assert_eq!(who.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
-}
-
-#[tokio::test]
-async fn an_agent_withdraws_its_own_interrupt_and_no_other() {
-    let mut house = House::open().await;
-    let run = running(&*house.store, None).await;
-    house.bind_agent(run.id).await;
-    let asked = open_question(&*house.store, &run).await;
-    let path = house.url(&format!("/v1/interrupts/{}", asked.id));
-    let stranger = agent(&*house.store, "another agent", run.id, None).await;
-    let refused = house
-        .client
-        .delete(&path)
-        .bearer_auth(stranger)
-        .send()
-        .await
-        .unwrap();
-    problem(refused, StatusCode::FORBIDDEN).await;
-    let own = house
-        .client
-        .delete(&path)
-        .bearer_auth(&house.tokens["agent"])
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(own.status(), StatusCode::OK);
-    let shown = house.read(&format!("/v1/interrupts/{}", asked.id)).await;
-    assert_eq!(shown["state"], "cancelled");
-}
-
-#[tokio::test]
-async fn an_agent_asks_for_stops_of_agents_and_ends_no_whole_run() {
-    let mut house = House::open().await;
-    let run = running(&*house.store, None).await;
-    house.bind_agent(run.id).await;
-    let stop = async |role: &str, agent: &str, order: serde_json::Value| {
-        let path = format!("/v1/agents/{}%2F{}/interrupts", run.id, agent);
-        let sent = house.client.post(house.url(&path));
-        let sent = sent.bearer_auth(&house.tokens[role]).json(&order);
-        sent.send().await.unwrap()
-    };
-    let (root, below) = ("orchestrator", "orchestrator%2Fdiscovery");
-    for (agent, scope) in [(root, "agent"), (root, "run"), (below, "run")] {
-        let order = json!({"type": "STOP", "scope": scope, "reason": "enough"});
-        let refused = stop("agent", agent, order).await;
-        problem(refused, StatusCode::FORBIDDEN).await;
-    }
-    for order in [
-        json!({"type": "STOP", "reason": "enough"}),
-        json!({"type": "PAUSE", "scope": "run", "reason": "wait"}),
-    ] {
-        let asked = stop("agent", below, order).await;
-        assert_eq!(asked.status(), StatusCode::ACCEPTED);
-    }
-    let order = json!({"type": "STOP", "scope": "run", "reason": "enough"});
-    let asked = stop("supervisor", root, order).await;
-    assert_eq!(asked.status(), StatusCode::ACCEPTED);
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Running, kinds, tasks, texts};
-use crate::program::{end, end_with_input, spawn};
+use super::desk::{Desk, kinds, tasks, texts};
+use crate::program::{end, end_with_input};
+use crate::running::Running;
 
 const CONFLICT: i32 = 4;
 
@@ -154,13 +155,11 @@ fn changes_are_taken_back_and_made_again_and_a_forced_replan_sees_the_plan_as_it
     let digest = desk.json(&["plan", &run, "--preview", wanted])["proposal"]["digest"].clone();
     desk.json(&["plan", &run, "--apply", digest.as_str().unwrap()]);
     // The run goes on with it, and is stopped again before its next step.
-    let mut running = Running::of(spawn(
-        &mut desk.irq(&["resume", &run, "-v", "--pace", "30"]),
-    ));
+    let mut running = Running::start(&mut desk.irq(&["resume", &run, "-v", "--pace", "30"]));
     running.wait_for("root/executor");
     let interrupt = ["interrupt", &run, "--wait=awaiting_review"];
     end(&mut desk.irq(&interrupt)).exits_with(0);
-    running.until_its_end();
+    running.end();
     let plan = desk.plan(&run);
     let version = plan["version"].as_u64().unwrap();
     assert_eq!(plan["now"]["task"], "bake");
@@ -353,13 +352,11 @@ fn steps_that_are_applied_while_the_last_step_or_the_replan_after_it_works_are_c
         let desk = Desk::new();
         let run = desk.stopped_after_its_first_step();
         desk.apply(&run, r#"["the last step"]"#);
-        let mut running = Running::of(spawn(
-            &mut desk.irq(&["resume", &run, "-v", "--pace", "30"]),
-        ));
+        let mut running = Running::start(&mut desk.irq(&["resume", &run, "-v", "--pace", "30"]));
         running.wait_for("root/executor");
         let interrupt = ["interrupt", &run, "--wait=awaiting_review", "--mode", mode];
         end(&mut desk.irq(&interrupt)).exits_with(0);
-        running.until_its_end();
+        running.end();
         let left = if mode == "graceful" {
             r#"["another", "one more"]"#
         } else {

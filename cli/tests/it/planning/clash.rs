@@ -5,8 +5,9 @@ use std::process::Stdio;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, Running, kinds, send};
-use crate::program::{end, script, spawn};
+use super::desk::{Desk, kinds};
+use crate::program::{end, script};
+use crate::running::Running;
 
 const CONFLICT: i32 = 4;
 
@@ -27,7 +28,7 @@ fn waiting(desk: &Desk) -> (Running, String) {
     let path = script(desk.folder.path(), &asking());
     let mut command = desk.run();
     command.arg("--script").arg(path).stdin(Stdio::piped());
-    let mut running = Running::of(spawn(&mut command));
+    let mut running = Running::start(&mut command);
     running.wait_for("which oven?");
     let run = desk.only_run()["id"].as_str().unwrap().to_owned();
     (running, run)
@@ -45,7 +46,7 @@ fn an_escape_holds_the_open_question_and_an_unchanged_resume_shows_it_again() {
     let (running, run) = waiting(&desk);
     let mut interrupt = desk.irq(&["interrupt", &run, "--wait=awaiting_review"]);
     end(interrupt.args(["--reason", "me first"])).exits_with(0);
-    let (seen, code) = running.until_its_end();
+    let (code, seen) = running.end();
     assert_ne!(code, Some(0), "{seen}");
     let open = desk.open();
     assert_eq!(open.len(), 2, "nothing is dropped: {open:#?}");
@@ -66,10 +67,10 @@ fn an_escape_holds_the_open_question_and_an_unchanged_resume_shows_it_again() {
         .says("is held");
     // Resumed unchanged, the question is shown again, and its answer reaches the step that asked.
     let mut resume = desk.irq(&["resume", &run, "-v"]);
-    let mut resumed = Running::of(spawn(resume.stdin(Stdio::piped())));
+    let mut resumed = Running::start(resume.stdin(Stdio::piped()));
     resumed.wait_for("which oven?");
     end(&mut desk.irq(&answer)).exits_with(0);
-    let (seen, code) = resumed.until_its_end();
+    let (code, seen) = resumed.end();
     assert_eq!(code, Some(0), "{seen}");
     let told = kinds(&desk.told(&run));
     let expected = [
@@ -94,10 +95,10 @@ fn an_escape_during_the_call_that_asks_goes_before_its_question_too() {
     let path = script(desk.folder.path(), &asking());
     let mut command = desk.run();
     command.args(["--pace", "60", "--script"]).arg(path);
-    let mut running = Running::of(spawn(&mut command));
+    let mut running = Running::start(&mut command);
     running.wait_for("root/executor");
-    send(&running.child, Signal::INT);
-    let (seen, code) = running.until_its_end();
+    running.send(Signal::INT);
+    let (code, seen) = running.end();
     assert_eq!(code, Some(130), "{seen}");
     let run = desk.only_run()["id"].as_str().unwrap().to_owned();
     let told = kinds(&desk.told(&run));
@@ -114,7 +115,7 @@ fn a_changed_plan_withdraws_the_question_whose_step_is_gone() {
     let (running, run) = waiting(&desk);
     let interrupt = ["interrupt", &run, "--wait=awaiting_review"];
     end(&mut desk.irq(&interrupt)).exits_with(0);
-    running.until_its_end();
+    running.end();
     let preview = desk.json(&["plan", &run, "--preview", r#"["sweep the floor"]"#]);
     assert_eq!(
         preview["proposal"]["question"], "withdrawn",

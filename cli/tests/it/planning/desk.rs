@@ -1,40 +1,11 @@
 //! Runs of plans in processes of their own, over a store in a file.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr, Command};
+use std::process::Command;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::program::{end, irq, lines, run_in, spawn, workspace};
-
-/// A run in a process of its own.
-pub(crate) struct Running {
-    pub(crate) child: Child,
-    pub(crate) errors: BufReader<ChildStderr>,
-}
-
-impl Running {
-    pub(crate) fn of(mut child: Child) -> Self {
-        let errors = BufReader::new(child.stderr.take().unwrap());
-        Self { child, errors }
-    }
-
-    pub(crate) fn wait_for(&mut self, text: &str) {
-        let mut line = String::new();
-        while !line.contains(text) {
-            line.clear();
-            assert!(self.errors.read_line(&mut line).unwrap() > 0, "no `{text}`");
-        }
-    }
-
-    /// What it says until its end, and its exit code.
-    pub(crate) fn until_its_end(mut self) -> (String, Option<i32>) {
-        let mut seen = String::new();
-        self.errors.read_to_string(&mut seen).unwrap();
-        (seen, self.child.wait().unwrap().code())
-    }
-}
+use crate::program::{end, irq, lines, run_in, workspace};
+use crate::running::Running;
 
 /// A folder with a store in it.
 pub(crate) struct Desk {
@@ -76,7 +47,7 @@ impl Desk {
     }
 
     fn planning(&self) -> Running {
-        let mut running = Running::of(spawn(self.run().args(["--pace", "30"])));
+        let mut running = Running::start(self.run().args(["--pace", "30"]));
         running.wait_for("root/planner");
         running
     }
@@ -89,7 +60,7 @@ impl Desk {
         let reason = ["--reason", "let me look"];
         let mut interrupt = self.irq(&["interrupt", &run, "--wait=awaiting_review"]);
         end(interrupt.args(reason)).exits_with(0);
-        let (seen, code) = running.until_its_end();
+        let (code, seen) = running.end();
         assert_ne!(code, Some(0), "{seen}");
         run
     }
@@ -175,11 +146,6 @@ impl Desk {
         });
         moments.filter(|moment| moment["what"] == "plan").collect()
     }
-}
-
-pub(crate) fn send(child: &Child, signal: Signal) {
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(pid, signal).unwrap();
 }
 
 pub(crate) fn run_id(text: &str) -> String {

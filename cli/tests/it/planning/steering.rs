@@ -1,7 +1,8 @@
 //! Messages to plans, reroutes that they refuse, cancels without side effects, forks, and deaths in the middle.
 
-use super::desk::{Desk, Running, kinds, tasks};
-use crate::program::{end, spawn};
+use super::desk::{Desk, kinds, tasks};
+use crate::program::end;
+use crate::running::Running;
 
 const CONFLICT: i32 = 4;
 
@@ -12,7 +13,7 @@ fn a_message_reaches_the_replan_before_the_next_step() {
     let run = desk.only_run()["id"].as_str().unwrap().to_owned();
     let address = format!("{run}/root");
     end(&mut desk.irq(&["send", &address, "mind the gap"])).exits_with(0);
-    let (seen, code) = running.until_its_end();
+    let (code, seen) = running.end();
     assert_eq!(code, Some(0), "{seen}");
     let told = desk.told(&run);
     let read: Vec<_> = told.iter().filter(|fact| fact["kind"] == "told").collect();
@@ -106,9 +107,7 @@ fn killed_after_its_plan_was_changed_it_carries_the_change_out_once() {
     let wanted = r#"["knead", "bake", "sell"]"#;
     let digest = desk.json(&["plan", &run, "--preview", wanted])["proposal"]["digest"].clone();
     desk.json(&["plan", &run, "--apply", digest.as_str().unwrap()]);
-    let mut resumed = Running::of(spawn(
-        &mut desk.irq(&["resume", &run, "-v", "--pace", "60"]),
-    ));
+    let mut resumed = Running::start(&mut desk.irq(&["resume", &run, "-v", "--pace", "60"]));
     resumed.wait_for("a step is done");
     resumed.child.kill().unwrap();
     resumed.child.wait().unwrap();

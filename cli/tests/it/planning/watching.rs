@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::desk::{Desk, Running, is_done_as_shown};
-use crate::program::{end, spawn};
+use super::desk::{Desk, is_done_as_shown};
+use crate::program::end;
+use crate::running::Running;
 use crate::screen::{on_a_terminal, shell};
 
 #[test]
 fn esc_shows_the_plan_and_words_show_a_change_that_the_next_enter_applies() {
     let desk = Desk::new();
     // Slow enough that it still works at its first step when the screen is there.
-    let mut running = Running::of(spawn(desk.run().args(["--pace", "8"])));
+    let mut running = Running::start(desk.run().args(["--pace", "8"]));
     running.wait_for("root/executor");
     let run = desk.only_run()["id"].as_str().unwrap().to_owned();
     let program = env!("CARGO_BIN_EXE_irq");
@@ -26,7 +27,7 @@ fn esc_shows_the_plan_and_words_show_a_change_that_the_next_enter_applies() {
     screen.send("add a validation step\r").unwrap();
     screen.flush().unwrap();
     screen.exp_string("Apply").unwrap();
-    running.until_its_end();
+    running.end();
     let shown = desk.plan(&run);
     assert_eq!(shown["version"], 1, "it is only shown");
     assert_eq!(shown["decided"], serde_json::Value::Null);
