@@ -10,7 +10,6 @@ mod taken_back;
 mod troubled;
 mod watching;
 
-
 use rustix::process::Signal;
 use serde_json::Value;
 
