@@ -13,16 +13,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use control::{
     Ask, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskInterrupt, AskInterruptOf, AskInterrupts,
-    AskRun, NewDecision, SendMessage, StopOrder,
+    AskRun, Command, NewDecision, StopOrder, Withdraw,
 };
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
-use interrupts::life::{Family, Interrupt, RunState};
-use interrupts::rules::StandingRule;
-use interrupts::store::{Filter, Page, Run, StoredMessage, Verification};
+use interrupts::life::{Family, Interrupt, RunState, State};
+use interrupts::store::{Filter, Page, Run, Verification};
 use interrupts::{Digest, IdempotencyKey};
-use jiff::Timestamp;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{InterruptId, RuleId, RunId};
+use routing_core::{InterruptId, RunId};
 use store::Opening;
 
 use crate::arguments::StoreArguments;
@@ -38,15 +36,6 @@ pub(crate) use whereabouts::{ServerLocation, Whereabouts};
 
 /// Decisions that were refused, each with its index among those that were requested.
 pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;
-
-/// A message that was accepted.
-#[derive(Debug, Clone)]
-pub(crate) struct SentText {
-    /// Its place among all messages.
-    pub(crate) position: u64,
-    /// When it was accepted.
-    pub(crate) at: Timestamp,
-}
 
 /// An interrupt that was asked for.
 #[derive(Debug, Clone)]
@@ -106,18 +95,12 @@ pub(crate) trait Backend: Send + Sync {
         if_version: Option<usize>,
     ) -> Result<StoredPlan, Failure>;
 
-    /// Revokes a rule. What it decided stays decided. Safe to repeat.
-    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure>;
-
     /// Decides all of these in one transaction, or none; then returns why each refused one was refused. Dropped, all
     /// were decided or none: look to see.
     async fn decide_together(
         &self,
         decisions: Vec<(InterruptId, NewDecision)>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure>;
-
-    /// Claims a review, or gives it back.
-    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure>;
 
     /// Asks for a stop. While the same one is under way, that one is returned, as hard as the hardest request.
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure>;
@@ -131,20 +114,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Publishes an event that asks an agent to interrupt itself. Its id is its key.
     async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure>;
 
-    /// Sends a message. Safe to repeat with the same key.
-    async fn send(&self, message: SendMessage) -> Result<SentText, Failure>;
-
-    /// Takes back a message that no agent has read. Safe to repeat.
-    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure>;
-
     /// The name that is recorded for what is done here.
     async fn my_name(&self) -> Result<String, Failure>;
-
-    /// Withdraws an interrupt; of a stop, what was asked here, or the asking with this number.
-    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure>;
-
-    /// Lets an interrupt that could not be delivered be tried again.
-    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure>;
 }
 
 impl dyn Backend + '_ {
@@ -154,6 +125,30 @@ impl dyn Backend + '_ {
             Place::Store(local) => local.ask(ask).await,
             Place::Server(remote) => remote.ask(ask).await,
         }
+    }
+
+    /// Carries out a command of the caller.
+    pub(crate) async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
+        match self.place() {
+            Place::Store(local) => local.carry_out(command).await,
+            Place::Server(remote) => remote.carry_out(command).await,
+        }
+    }
+
+    /// Withdraws an interrupt; of a stop, what was asked here, or the asking with this number.
+    pub(crate) async fn withdraw(
+        &self,
+        interrupt: InterruptId,
+        asking: Option<u32>,
+    ) -> Result<Interrupt, Failure> {
+        let changed = self.carry_out(Withdraw { interrupt, asking }).await?;
+        self.learn_of([&changed]).await?;
+        if changed.state != State::Delivered || changed.is_asked_for() {
+            return Ok(changed);
+        }
+        // The stop takes effect first; if no process does that, this one does.
+        self.see_to(&changed).await?;
+        Ok(self.interrupt(interrupt).await?.unwrap_or(changed))
     }
 
     /// A run.

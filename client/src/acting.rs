@@ -1,13 +1,11 @@
 //! What callers do to agents, their interrupts and their plans.
 
-use control::{NewDecision, StopOrder};
-use interrupts::IdempotencyKey;
+use control::{Command, NewDecision, StopOrder};
 use interrupts::catalogue::NamedEvent;
 use interrupts::store::CheckpointId;
-use jiff::Timestamp;
 use planning::PlanChangeRequest;
 use reqwest::{Method, StatusCode};
-use routing_core::{InterruptId, NodeId, RuleId, RunId};
+use routing_core::{InterruptId, NodeId, RunId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -15,9 +13,6 @@ use serde_json::json;
 use crate::decision::body;
 use crate::request::Request;
 use crate::{Client, ClientError, ProblemDocument};
-
-/// For how many seconds a claim lasts.
-const CLAIM_SECONDS: u32 = 300;
 
 /// An interrupt that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,17 +22,6 @@ pub struct RequestedInterrupt {
     pub interrupt: InterruptId,
     /// Whether the same request was made before.
     pub already: bool,
-}
-
-/// A message that was accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub struct SentMessage {
-    /// Its place among all messages.
-    #[serde(rename = "message")]
-    pub position: u64,
-    /// When it was accepted.
-    pub at: Timestamp,
 }
 
 /// The part of a view that says which interrupt it is of.
@@ -63,6 +47,31 @@ fn address(run: RunId, node: &NodeId) -> String {
 }
 
 impl Client {
+    /// Carries out a command, such as [`control::Withdraw`] or [`control::SendMessage`].
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] if the caller may not, or a rule refuses it; [`ClientError::Uncertain`] if the answer is
+    /// lost and the command was not repeated, since it would be another one ([`Command::is_repeatable`]).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was carried out or not. Repeated, it changes nothing more, except that another token is made and that a
+    /// message without a key is another one.
+    pub async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, ClientError> {
+        let of = serde_json::to_value(&command).map_err(|error| ClientError::Unsendable {
+            problem: error.to_string(),
+        })?;
+        let parts = ["v1", "commands", C::NAME];
+        let ask = Request::to_change(Method::POST, &parts).with(of);
+        let ask = if command.is_repeatable() {
+            ask.once()
+        } else {
+            ask
+        };
+        Ok(self.answer(ask).await?.body)
+    }
+
     /// Decides. If several callers try, one wins, and the others get the decision that won and who made it.
     ///
     /// # Errors
@@ -112,31 +121,6 @@ impl Client {
             .with(json!({"decisions": items, "all_or_nothing": true}))
             .once();
         self.ask_for_all(ask).await
-    }
-
-    /// Claims a review for five minutes, or gives it back.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if another reviewer has it, or it changed since this version.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    pub async fn claim(
-        &self,
-        id: InterruptId,
-        version: u64,
-        take: bool,
-    ) -> Result<(), ClientError> {
-        let text = id.to_string();
-        let parts = ["v1", "interrupts", &text, "claim"];
-        let ask = if take {
-            Request::to_change(Method::PUT, &parts).with(json!({"ttl_s": CLAIM_SECONDS}))
-        } else {
-            Request::to_change(Method::DELETE, &parts)
-        };
-        self.done(ask.of_version(version)).await
     }
 
     /// Asks an agent, or with its first agent a whole run, to stop. A stop of the same agent that is under way is
@@ -195,83 +179,6 @@ impl Client {
         })
     }
 
-    /// Withdraws an interrupt: of a stop what the caller asked, or the request with a number.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if it has ended, or cannot be withdrawn.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    pub async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<(), ClientError> {
-        let text = match asking {
-            Some(number) => format!("{id}.{number}"),
-            None => id.to_string(),
-        };
-        let parts = ["v1", "interrupts", &text];
-        self.done(Request::to_change(Method::DELETE, &parts)).await
-    }
-
-    /// Retries an interrupt that could not be delivered.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if it was not dead-lettered.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped, it was done or not: read the interrupt to see.
-    pub async fn redrive(&self, id: InterruptId) -> Result<(), ClientError> {
-        let text = id.to_string();
-        let parts = ["v1", "interrupts", &text, "redrive"];
-        self.done(Request::to_change(Method::POST, &parts)).await
-    }
-
-    /// Sends a message to an agent. The same key with the same text is the same message.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if the agent no longer reads messages.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat with the same key.
-    pub async fn send(
-        &self,
-        run: RunId,
-        node: &NodeId,
-        (text, key): (&str, &IdempotencyKey),
-    ) -> Result<SentMessage, ClientError> {
-        let address = address(run, node);
-        let parts = ["v1", "agents", &address, "messages"];
-        let ask = Request::to_change(Method::POST, &parts)
-            .with(json!({"text": text}))
-            .keyed(key.as_str());
-        Ok(self.answer(ask).await?.body)
-    }
-
-    /// Takes an unread message back.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if it was read.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    pub async fn take_back(
-        &self,
-        run: RunId,
-        node: &NodeId,
-        position: u64,
-    ) -> Result<(), ClientError> {
-        let address = address(run, node);
-        let number = position.to_string();
-        let parts = ["v1", "agents", &address, "messages", &number];
-        self.done(Request::to_change(Method::DELETE, &parts)).await
-    }
-
     /// Changes a held plan. The run stays as it is. Returns where the plan is saved now.
     ///
     /// # Errors
@@ -305,21 +212,6 @@ impl Client {
             run,
             number: changed.body.checkpoint,
         })
-    }
-
-    /// Revokes a standing rule. What it decided stays decided.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if there is none.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    pub async fn revoke_rule(&self, id: RuleId) -> Result<(), ClientError> {
-        let text = id.to_string();
-        let parts = ["v1", "rules", &text];
-        self.done(Request::to_change(Method::DELETE, &parts)).await
     }
 
     async fn done(&self, ask: Request<'_>) -> Result<(), ClientError> {

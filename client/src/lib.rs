@@ -49,9 +49,8 @@ mod records;
 mod request;
 mod runs;
 mod token;
-mod tokens;
 
-pub use acting::{RequestedInterrupt, SentMessage};
+pub use acting::RequestedInterrupt;
 pub use address::Address;
 pub use client::{Client, ClientSettings, WhoAmI};
 pub use error::ClientError;

@@ -62,12 +62,6 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// With the caller's own key.
-    pub(crate) fn keyed(mut self, key: &str) -> Self {
-        self.key = Some(key.to_owned());
-        self
-    }
-
     /// Whether sending it twice has the same effect as sending it once.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.key.is_some() || matches!(self.method, Method::GET | Method::PUT)

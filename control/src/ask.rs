@@ -339,7 +339,7 @@ fn fair(page: Page) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn misread(parameter: &str, reason: &str) -> Refusal {
+pub(crate) fn misread(parameter: &str, reason: &str) -> Refusal {
     let text = format!("{parameter}: {reason}");
     let hint = "use the same version of `irq` as the server";
     Refusal::new(Code::Parameter, text, hint).with("parameter", parameter)
@@ -349,6 +349,6 @@ fn read<A: Ask>(of: &str) -> Result<A, Refusal> {
     serde_json::from_str(of).map_err(|error| misread("of", &error.to_string()))
 }
 
-fn in_json(answer: &impl Serialize) -> Result<Box<RawValue>, NotDone> {
+pub(crate) fn in_json(answer: &impl Serialize) -> Result<Box<RawValue>, NotDone> {
     to_raw_value(answer).map_err(|error| NotDone::Failed(error.into()))
 }

@@ -1,6 +1,8 @@
 //! Who asks for something.
 
 use interrupts::life::{Actor, Role};
+use interrupts::{Digest, IdempotencyKey, NameError};
+use uuid::Uuid;
 
 use crate::reach::Reach;
 
@@ -14,6 +16,34 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// The 128 bits derived from a key of this caller: the same for the same caller, purpose and key, and for no other.
+    pub fn keyed(&self, purpose: &str, key: &str) -> Uuid {
+        // Tokens of one name that are bound to different runs do not share keys.
+        let bound = self.reach.bound_run().map(|run| run.to_string());
+        let parts = [purpose, self.actor.name.as_str(), key];
+        let digest = Digest::of_parts(parts.into_iter().chain(bound.as_deref()).map(str::as_bytes));
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest.bytes()[..16]);
+        uuid::Builder::from_custom_bytes(bytes).into_uuid()
+    }
+
+    /// The store's key of a request of this caller: derived from the caller's own, or new.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] if the purpose is too long for a name.
+    pub fn request_key(
+        &self,
+        purpose: &str,
+        key: Option<&str>,
+    ) -> Result<IdempotencyKey, NameError> {
+        let id = match key {
+            Some(key) => self.keyed(purpose, key),
+            None => Uuid::now_v7(),
+        };
+        IdempotencyKey::new(format!("{purpose}:{}", id.simple()))
+    }
+
     /// Whether a program asks: an agent's token speaks for one, all others for people.
     pub(crate) const fn is_program(&self) -> bool {
         matches!(self.actor.role, Role::Requester)

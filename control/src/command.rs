@@ -1,23 +1,44 @@
 //! What can be done to what is stored: each command once, with the right that it takes.
+//!
+//! A command is a value. Beside the store it is carried out at once; to a server it goes as its name and the rest of it as
+//! JSON.
 
-use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, ReviewChange, State, WithdrawCause};
 use interrupts::rules::StandingRule;
 use interrupts::store::{MessageError, NewMessage, Page, StoredMessage};
+use jiff::SignedDuration;
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
+use crate::ask::{in_json, misread};
 use crate::caller::Caller;
 use crate::control::Control;
 use crate::refusal::{NotDone, not_changed, not_open, not_sent, rule_not_made};
 use crate::right::Right;
+use crate::token::{MakeToken, RevokeToken};
 
 /// A command of one who may give it.
-pub trait Command: Send + Sync {
+pub trait Command: Serialize + DeserializeOwned + Send + Sync {
     /// What came of it.
-    type Done: Send;
+    type Done: Serialize + DeserializeOwned + Send;
+
+    /// Its name.
+    const NAME: &'static str;
 
     /// What the caller needs for it.
     const RIGHT: Right;
+
+    /// Whether it does nothing more where it is given twice.
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
+    /// The run that it concerns, whose process has to look now.
+    fn run_of(_done: &Self::Done) -> Option<RunId> {
+        None
+    }
 
     /// Carries it out for one who has that right.
     fn carry_out(
@@ -27,19 +48,79 @@ pub trait Command: Send + Sync {
     ) -> impl Future<Output = Result<Self::Done, NotDone>> + Send;
 }
 
+/// What came of a command, in JSON, and the run whose process has to look now.
+#[derive(Debug)]
+pub struct CarriedOut {
+    /// What came of it.
+    pub done: Box<RawValue>,
+    /// The run.
+    pub run: Option<RunId>,
+}
+
+macro_rules! commands {
+    ($($command:ty),* $(,)?) => {
+        /// All commands: the name of each, and what the caller needs for it.
+        pub const COMMANDS: &[(&str, Right)] = &[$((<$command>::NAME, <$command>::RIGHT)),*];
+
+        /// Carries out the command of this name, the rest of which is JSON.
+        ///
+        /// # Errors
+        ///
+        /// As of [`Control::carry_out`]; [`Code::Parameter`](crate::Code::Parameter) if it is no command.
+        ///
+        /// # Cancel safety
+        ///
+        /// As of [`Control::carry_out`].
+        pub async fn carried_out(
+            name: &str,
+            of: &[u8],
+            at: &Control<'_>,
+            by: &Caller,
+        ) -> Result<CarriedOut, NotDone> {
+            $(if name == <$command>::NAME {
+                let command: $command = serde_json::from_slice(of)
+                    .map_err(|error| misread("of", &error.to_string()))?;
+                let done = at.carry_out(by, command).await?;
+                return Ok(CarriedOut {
+                    run: <$command>::run_of(&done),
+                    done: in_json(&done)?,
+                });
+            })*
+            Err(misread("path", "there is no such command").into())
+        }
+    };
+}
+
+commands!(
+    ChangeClaim,
+    Withdraw,
+    Redrive,
+    SendMessage,
+    TakeBack,
+    RevokeRule,
+    MakeToken,
+    RevokeToken,
+);
+
+/// The longest claim.
+const LONGEST_CLAIM: SignedDuration = SignedDuration::from_hours(1);
+
 /// Claims an interrupt, so that others cannot decide it while the claim holds, or gives a claim back.
-#[derive(Debug, Clone)]
-pub struct ChangeReview {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeClaim {
     /// Which.
     pub interrupt: InterruptId,
     /// The version that the caller has seen; any if absent.
     pub version: Option<u64>,
-    /// What.
-    pub change: ReviewChange,
+    /// How long it is claimed, from a second to an hour; given back if absent.
+    pub lasting: Option<SignedDuration>,
 }
 
-impl Command for ChangeReview {
+impl Command for ChangeClaim {
     type Done = Interrupt;
+
+    const NAME: &'static str = "change_claim";
 
     const RIGHT: Right = Right::Decide;
 
@@ -52,14 +133,21 @@ impl Command for ChangeReview {
             return Err(refusal.into());
         }
         let version = self.version.unwrap_or(found.version);
-        let changed = at.store.review(id, by.actor.clone(), version, self.change);
+        let change = match self.lasting {
+            Some(lasting) => ReviewChange::Claim {
+                until: at.now + lasting.clamp(SignedDuration::from_secs(1), LONGEST_CLAIM),
+            },
+            None => ReviewChange::Release,
+        };
+        let changed = at.store.review(id, by.actor.clone(), version, change);
         let changed = changed.await;
         changed.map_err(|error| not_changed(Some(id), error, at.now))
     }
 }
 
 /// Withdraws an interrupt, or one of those who ask for a stop.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Withdraw {
     /// Which.
     pub interrupt: InterruptId,
@@ -70,7 +158,13 @@ pub struct Withdraw {
 impl Command for Withdraw {
     type Done = Interrupt;
 
+    const NAME: &'static str = "withdraw";
+
     const RIGHT: Right = Right::Request;
+
+    fn run_of(done: &Interrupt) -> Option<RunId> {
+        Some(done.run)
+    }
 
     async fn carry_out(self, at: &Control<'_>, by: &Caller) -> Result<Interrupt, NotDone> {
         let id = self.interrupt;
@@ -85,7 +179,8 @@ impl Command for Withdraw {
 }
 
 /// Tries a dead-lettered interrupt again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Redrive {
     /// Which.
     pub interrupt: InterruptId,
@@ -94,7 +189,13 @@ pub struct Redrive {
 impl Command for Redrive {
     type Done = Interrupt;
 
+    const NAME: &'static str = "redrive";
+
     const RIGHT: Right = Right::Operate;
+
+    fn run_of(done: &Interrupt) -> Option<RunId> {
+        Some(done.run)
+    }
 
     async fn carry_out(self, at: &Control<'_>, by: &Caller) -> Result<Interrupt, NotDone> {
         let id = self.interrupt;
@@ -104,7 +205,8 @@ impl Command for Redrive {
 }
 
 /// Sends an agent a message, which it reads at the start of its next turn.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SendMessage {
     /// Its run.
     pub run: RunId,
@@ -112,22 +214,33 @@ pub struct SendMessage {
     pub node: NodeId,
     /// What it says.
     pub text: String,
-    /// The same key with the same text is the same message.
-    pub key: IdempotencyKey,
+    /// The same key of the same caller with the same text is the same message; it is a new one if absent.
+    pub key: Option<String>,
 }
 
 impl Command for SendMessage {
     type Done = StoredMessage;
 
+    const NAME: &'static str = "send_message";
+
     const RIGHT: Right = Right::Direct;
 
+    fn is_repeatable(&self) -> bool {
+        self.key.is_some()
+    }
+
+    fn run_of(done: &StoredMessage) -> Option<RunId> {
+        Some(done.message.run)
+    }
+
     async fn carry_out(self, at: &Control<'_>, by: &Caller) -> Result<StoredMessage, NotDone> {
+        let key = by.request_key("message", self.key.as_deref());
         let message = NewMessage {
             run: self.run,
             node: self.node,
             text: self.text,
             from: by.actor.clone(),
-            key: self.key,
+            key: key.map_err(|error| NotDone::Failed(error.into()))?,
         };
         at.store.send_message(message).await.map_err(not_sent)
     }
@@ -135,7 +248,8 @@ impl Command for SendMessage {
 
 /// Takes a message back that its agent has not read: no turn reads it from then on. One that was taken back before is
 /// returned as it is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TakeBack {
     /// The run of its agent.
     pub run: RunId,
@@ -147,6 +261,8 @@ pub struct TakeBack {
 
 impl Command for TakeBack {
     type Done = StoredMessage;
+
+    const NAME: &'static str = "take_back";
 
     const RIGHT: Right = Right::Direct;
 
@@ -172,7 +288,8 @@ impl Command for TakeBack {
 }
 
 /// Revokes a rule. What it decided stays decided.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RevokeRule {
     /// Which.
     pub rule: RuleId,
@@ -180,6 +297,8 @@ pub struct RevokeRule {
 
 impl Command for RevokeRule {
     type Done = StandingRule;
+
+    const NAME: &'static str = "revoke_rule";
 
     const RIGHT: Right = Right::Decide;
 

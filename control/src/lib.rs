@@ -37,7 +37,10 @@ pub use ask::{
 };
 pub use caller::{Caller, role_name};
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
-pub use command::{ChangeReview, Command, Redrive, RevokeRule, SendMessage, TakeBack, Withdraw};
+pub use command::{
+    COMMANDS, CarriedOut, ChangeClaim, Command, Redrive, RevokeRule, SendMessage, TakeBack,
+    Withdraw, carried_out,
+};
 pub use control::Control;
 pub use deciding::{NewDecision, RememberOrder, preview};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision};

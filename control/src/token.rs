@@ -248,7 +248,8 @@ impl TokenView {
 }
 
 /// Makes a token, which is valid until it is revoked or its life has ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MakeToken {
     /// Who it speaks for.
     pub name: ActorName,
@@ -272,6 +273,8 @@ pub struct MadeToken {
 impl Command for MakeToken {
     type Done = MadeToken;
 
+    const NAME: &'static str = "make_token";
+
     const RIGHT: Right = Right::Operate;
 
     async fn carry_out(self, at: &Control<'_>, by: &Caller) -> Result<MadeToken, NotDone> {
@@ -292,7 +295,8 @@ impl Command for MakeToken {
 }
 
 /// Makes a token void, and all that was bought with it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RevokeToken {
     /// Its whole id.
     pub id: String,
@@ -300,6 +304,8 @@ pub struct RevokeToken {
 
 impl Command for RevokeToken {
     type Done = TokenView;
+
+    const NAME: &'static str = "revoke_token";
 
     const RIGHT: Right = Right::Operate;
 

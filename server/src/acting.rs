@@ -18,9 +18,8 @@ pub(crate) use rule::{make_rule, revoke_rule, rule_named};
 pub(crate) use stop::{StopResult, affected, stop};
 
 use control::{Caller, no_interrupt};
-use interrupts::{Digest, IdempotencyKey};
+use interrupts::IdempotencyKey;
 use routing_core::{InterruptId, RunId};
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -54,40 +53,20 @@ pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> 
     }
 }
 
-/// The 128 bits derived from a caller's key: the same for the same caller, purpose and key, and for no other.
-fn keyed(caller: &Caller, purpose: &str, key: &str) -> Uuid {
-    // Tokens of one name that are bound to different runs do not share keys.
-    let bound = caller.reach.bound_run().map(|run| run.to_string());
-    let parts = [purpose, caller.actor.name.as_str(), key];
-    let digest = Digest::of_parts(parts.into_iter().chain(bound.as_deref()).map(str::as_bytes));
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&digest.bytes()[..16]);
-    uuid::Builder::from_custom_bytes(bytes).into_uuid()
-}
-
 /// The store's key of a caller's request: derived from the caller's own, or new.
 fn request_key(
     caller: &Caller,
     purpose: &str,
     key: Option<&str>,
 ) -> Result<IdempotencyKey, Problem> {
-    let id = match key {
-        Some(key) => keyed(caller, purpose, key),
-        None => Uuid::now_v7(),
-    };
-    IdempotencyKey::new(format!("{purpose}:{}", id.simple()))
-        .map_err(|error| crate::parameters::wrong("Idempotency-Key", error.to_string()))
+    let key = caller.request_key(purpose, key);
+    key.map_err(|error| crate::parameters::wrong("Idempotency-Key", error.to_string()))
 }
 
 /// The id of a run that a caller starts: derived from the caller's key, so that a repeated request has the same.
 pub(crate) fn run_id(caller: &Caller, key: Option<&str>) -> RunId {
     match key {
-        Some(key) => RunId::from_uuid(keyed(caller, "run", key)),
+        Some(key) => RunId::from_uuid(caller.keyed("run", key)),
         None => RunId::generate(),
     }
-}
-
-/// The store's key of a message.
-pub(crate) fn message_key(caller: &Caller, key: Option<&str>) -> Result<IdempotencyKey, Problem> {
-    request_key(caller, "message", key)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use control::{Control, no_run};
+use control::{Caller, Command, Control, no_run};
 use interrupts::catalogue::{CatalogueBook, SharedCatalogue};
 use interrupts::life::Interrupt;
 use interrupts::store::{Run, Store};
@@ -111,6 +111,28 @@ impl App {
             store: self.store(),
             policy: &self.config.policy,
             now: self.now(),
+        }
+    }
+
+    /// Carries out a command, and wakes whom it concerns.
+    pub(crate) async fn carry_out<C: Command>(
+        &self,
+        by: &Caller,
+        command: C,
+    ) -> Result<C::Done, Problem> {
+        let done = self.control().carry_out(by, command).await?;
+        self.is_carried_out(C::run_of(&done));
+        Ok(done)
+    }
+
+    /// Wakes whom a command concerned: the run that it names, the feed, and those who look after what tokens opened.
+    pub(crate) fn is_carried_out(&self, run: Option<RunId>) {
+        match run {
+            Some(run) => self.wake_run(run),
+            None => {
+                self.feed.nudge();
+                self.staying.look();
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod asyncapi;
 mod batch;
 mod claims;
 mod cloud_events;
+mod commands;
 mod decisions;
 mod events;
 mod health;
@@ -257,6 +258,10 @@ pub(crate) fn router(app: App) -> Router {
     let router = resources
         // Rows of the store for `irq` of the same version: served, and not an interface that others could rely on.
         .route("/v1/records/{what}", axum::routing::get(records::answer))
+        .route(
+            "/v1/commands/{what}",
+            axum::routing::post(commands::carry_out),
+        )
         .route("/openapi.json", specification(&api))
         .route("/asyncapi.json", specification(&asyncapi()))
         .merge(page::router())

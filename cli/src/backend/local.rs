@@ -5,21 +5,20 @@ use std::time::Duration;
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
 use control::{
-    Ask, AskInterrupt, Caller, ChangeReview, Command, Control, NewDecision, Reach, Reading,
-    Redrive, RevokeRule, SendMessage, StopOrder, TakeBack, Withdraw, not_changed, plan_not_changed,
+    Ask, AskInterrupt, Caller, Command, Control, NewDecision, Reach, Reading, StopOrder,
+    not_changed, plan_not_changed,
 };
 use interrupts::IdempotencyKey;
-use interrupts::life::{Actor, Interrupt, NewAsking, ReviewChange, State, USUAL_CLAIM};
+use interrupts::life::{Actor, Interrupt, NewAsking, State};
 use interrupts::policy::Policy;
-use interrupts::rules::StandingRule;
-use interrupts::store::{Admitted, ChangeError, Deciding, Run, Store, StoredMessage, VerifyError};
+use interrupts::store::{Admitted, ChangeError, Deciding, Run, Store, VerifyError};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{DecisionId, InterruptId, RuleId, RunId, StopMode, StopSource};
+use routing_core::{DecisionId, InterruptId, RunId, StopMode, StopSource};
 use store::Opening;
 use uuid::Uuid;
 
-use super::{Backend, Place, RefusedDecisions, Requested, SentText, Verified};
+use super::{Backend, Place, RefusedDecisions, Requested, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::asker::end_of_gone;
@@ -110,10 +109,13 @@ impl Local {
     }
 
     /// Carries out a command of the person at this terminal.
-    pub(crate) async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
+    pub(super) async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
         let policy = Policy::default();
-        let control = self.control(&policy);
-        Ok(control.carry_out(&caller()?, command).await?)
+        let done = self.control(&policy).carry_out(&caller()?, command).await?;
+        if let Some(run) = C::run_of(&done) {
+            self.notify(run).await?;
+        }
+        Ok(done)
     }
 
     /// An interrupt.
@@ -218,10 +220,6 @@ impl Backend for Local {
         Ok(changed.map_err(|error| plan_not_changed(run.id, error, Timestamp::now()))?)
     }
 
-    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
-        self.carry_out(RevokeRule { rule: id }).await
-    }
-
     async fn decide_together(
         &self,
         decisions: Vec<(InterruptId, NewDecision)>,
@@ -256,21 +254,6 @@ impl Backend for Local {
             }
         }
         Ok(Ok(decided))
-    }
-
-    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
-        let until = Timestamp::now().checked_add(USUAL_CLAIM);
-        let until = until.unwrap_or(Timestamp::MAX);
-        let command = ChangeReview {
-            interrupt: id,
-            version: Some(version),
-            change: if take {
-                ReviewChange::Claim { until }
-            } else {
-                ReviewChange::Release
-            },
-        };
-        self.carry_out(command).await
     }
 
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
@@ -327,45 +310,7 @@ impl Backend for Local {
         Ok(requested(admitted))
     }
 
-    async fn send(&self, message: SendMessage) -> Result<SentText, Failure> {
-        let run = message.run;
-        let sent = self.carry_out(message).await?;
-        self.notify(run).await?;
-        Ok(SentText {
-            position: sent.position,
-            at: sent.at,
-        })
-    }
-
-    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
-        let take_back = TakeBack {
-            run: message.message.run,
-            node: None,
-            message: message.position,
-        };
-        self.carry_out(take_back).await.map(|_withdrawn| ())
-    }
-
     async fn my_name(&self) -> Result<String, Failure> {
         Ok(me()?.name.as_str().to_owned())
-    }
-
-    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
-        let interrupt = id;
-        let changed = self.carry_out(Withdraw { interrupt, asking }).await?;
-        self.notify(changed.run).await?;
-        if changed.state != State::Delivered || changed.is_asked_for() {
-            return Ok(changed);
-        }
-        // The stop takes effect first; if no process does that, this one does.
-        self.see_to(&changed).await?;
-        let now = self.interrupt(id).await?;
-        Ok(now.unwrap_or(changed))
-    }
-
-    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
-        let changed = self.carry_out(Redrive { interrupt: id }).await?;
-        self.notify(changed.run).await?;
-        Ok(changed)
     }
 }

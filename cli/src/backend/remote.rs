@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{Client, ClientSettings, RequestedInterrupt};
-use control::{Ask, AskRule, AskRun, NewDecision, SendMessage, StopOrder, no_plan, no_rule};
+use control::{Ask, AskRun, Command, NewDecision, StopOrder, no_plan};
 use interrupts::life::{Family, Interrupt, State};
-use interrupts::rules::StandingRule;
-use interrupts::store::{Run, StoredMessage};
+use interrupts::store::Run;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{InterruptId, RuleId, StopMode};
+use routing_core::{InterruptId, StopMode};
 
-use super::{Backend, Place, RefusedDecisions, Requested, SentText, ServerLocation, Verified};
+use super::{Backend, Place, RefusedDecisions, Requested, ServerLocation, Verified};
 use crate::authority;
 use crate::exit::{Exit, Failure};
 use crate::plan;
@@ -66,14 +65,14 @@ impl Remote {
         Self { client }
     }
 
-    /// For what only one command asks for.
-    pub(crate) const fn client(&self) -> &Client {
-        &self.client
-    }
-
     /// Answers a question about what is stored.
     pub(super) async fn ask<A: Ask>(&self, ask: A) -> Result<A::Answer, Failure> {
         Ok(self.client.ask(ask).await?)
+    }
+
+    /// Carries out a command.
+    pub(super) async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
+        Ok(self.client.carry_out(command).await?)
     }
 
     /// An interrupt that was just changed, in its current state.
@@ -136,13 +135,6 @@ impl Backend for Remote {
         Ok(plan.ok_or_else(|| no_plan(run.id))?)
     }
 
-    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
-        let gone = || no_rule(&id.to_string());
-        self.ask(AskRule { id }).await?.ok_or_else(gone)?;
-        self.client.revoke_rule(id).await?;
-        Ok(self.ask(AskRule { id }).await?.ok_or_else(gone)?)
-    }
-
     async fn decide_together(
         &self,
         decisions: Vec<(InterruptId, NewDecision)>,
@@ -163,11 +155,6 @@ impl Backend for Remote {
             decided.push(self.now(interrupt).await?);
         }
         Ok(Ok(decided))
-    }
-
-    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
-        self.client.claim(id, version, take).await?;
-        self.now(id).await
     }
 
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
@@ -217,31 +204,7 @@ impl Backend for Remote {
         self.requested(asked).await
     }
 
-    async fn send(&self, message: SendMessage) -> Result<SentText, Failure> {
-        let words = (message.text.as_str(), &message.key);
-        let sent = self.client.send(message.run, &message.node, words).await?;
-        Ok(SentText {
-            position: sent.position,
-            at: sent.at,
-        })
-    }
-
-    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
-        let (run, node) = (message.message.run, &message.message.node);
-        Ok(self.client.take_back(run, node, message.position).await?)
-    }
-
     async fn my_name(&self) -> Result<String, Failure> {
         Ok(self.client.whoami().await?.name)
-    }
-
-    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
-        self.client.withdraw(id, asking).await?;
-        self.now(id).await
-    }
-
-    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
-        self.client.redrive(id).await?;
-        self.now(id).await
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use control::{AskRules, no_rule};
+use control::{AskRules, RevokeRule, no_rule};
 use interrupts::rules::{RuleScope, StandingRule};
 use interrupts::store::Pages;
 use jiff::Timestamp;
@@ -113,7 +113,7 @@ async fn revoke(arguments: &RulesRevokeArguments, backend: &dyn Backend) -> anyh
         .rule
         .parse()
         .map_err(|_error| Failure::from(no_rule(&arguments.rule)))?;
-    let revoked = backend.revoke_rule(id).await?;
+    let revoked = backend.carry_out(RevokeRule { rule: id }).await?;
     if arguments.json {
         print(&json_line(&as_json(&revoked, Timestamp::now())))?;
     } else {

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use control::SendMessage;
+use control::{SendMessage, TakeBack};
 use interrupts::IdempotencyKey;
 use interrupts::store::{MessageState, StoredMessage};
 use jiff::Timestamp;
@@ -50,9 +50,9 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
             run: run.id,
             node: row.node.clone(),
             text,
-            key: key.clone(),
+            key: Some(key.to_string()),
         };
-        let sent = backend.send(message).await?;
+        let sent = backend.carry_out(message).await?;
         let address = full(run.id, &row.node);
         if arguments.json {
             print(&json_line(&json!({
@@ -136,7 +136,12 @@ fn take_back(
             Failure::new(Exit::NotFound, text)
                 .hint("`irq send AGENT --waiting` lists what it has not read")
         })?;
-        backend.take_back(message).await?;
+        let take_back = TakeBack {
+            run: run.id,
+            node: Some(row.node.clone()),
+            message: number,
+        };
+        backend.carry_out(take_back).await?;
         if arguments.json {
             print(&json_line(&json!({
                 "message": number,

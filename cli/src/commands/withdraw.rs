@@ -1,5 +1,6 @@
 //! `irq withdraw` and `irq redrive`: cancels an interrupt, or tries one again.
 
+use control::Redrive;
 use interrupts::life::Interrupt;
 
 use super::print;
@@ -46,7 +47,11 @@ pub(crate) fn redrive(
     complete(async {
         let backend = backend::open(store).await?;
         let interrupt = find_interrupt(&*backend, &arguments.interrupt).await?;
-        let after = backend.redrive(interrupt.id).await?;
+        let after = backend
+            .carry_out(Redrive {
+                interrupt: interrupt.id,
+            })
+            .await?;
         tell(&interrupt, &after, arguments.json)
     })
 }

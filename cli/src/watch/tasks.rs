@@ -1,7 +1,7 @@
 //! Carries out what the keys ask for, through the backend.
 
-use control::{AskAgent, DecisionParts, NewDecision, StopOrder};
-use interrupts::life::{Interrupt, Scope, State, Verdict};
+use control::{AskAgent, ChangeClaim, DecisionParts, NewDecision, StopOrder};
+use interrupts::life::{Interrupt, Scope, State, USUAL_CLAIM, Verdict};
 use interrupts::store::Run;
 use interrupts::{Digest, RouteName};
 use jiff::Timestamp;
@@ -351,7 +351,12 @@ async fn claim(
     version: u64,
     take: bool,
 ) -> Result<Done, Failure> {
-    at.claim(id, version, take).await?;
+    let claim = ChangeClaim {
+        interrupt: id,
+        version: Some(version),
+        lasting: take.then_some(USUAL_CLAIM),
+    };
+    at.carry_out(claim).await?;
     Ok(Done::Told(
         if take {
             "Claimed for 5 minutes."

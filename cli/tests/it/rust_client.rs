@@ -3,6 +3,7 @@
 use client::{Address, Client, ClientError, ClientSettings, Feed, FeedItem, Token};
 use control::{
     AskAgents, AskInterrupt, AskInterrupts, AskRun, AskRuns, DecisionParts, NewDecision, StopOrder,
+    Withdraw,
 };
 use interrupts::life::{Decider, Interrupt, RunState, Scope, State, Verdict};
 use interrupts::store::{Filter, Page, Pages};
@@ -111,7 +112,7 @@ fn a_program_in_rust_reads_decides_and_follows_from_elsewhere() {
     let mut served = Served::over(&seed.path());
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let client = client_of(&served);
-    let (mut feed, stop) = runtime.block_on(async {
+    let (mut feed, interrupt) = runtime.block_on(async {
         let me = client.whoami().await.unwrap();
         assert_eq!(
             (me.name.as_str(), me.role.as_str()),
@@ -133,7 +134,11 @@ fn a_program_in_rust_reads_decides_and_follows_from_elsewhere() {
     // The reader goes on where it was: what happens from then on is told once.
     served.is_killed_and_comes_back();
     runtime.block_on(async {
-        client.withdraw(stop, None).await.unwrap();
+        let asking = None;
+        client
+            .carry_out(Withdraw { interrupt, asking })
+            .await
+            .unwrap();
         let told = until(&mut feed, "dev.irq.interrupt.cancelled.v1").await;
         let expected = [
             "dev.irq.interrupt.taken_back.v1",

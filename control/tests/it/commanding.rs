@@ -1,15 +1,15 @@
 //! Commands and questions over a store in memory: who may give them, and how far they reach.
 
 use control::{
-    Ask as _, AskInterrupt, AskRuns, Caller, ChangeReview, Code, Control, Credential, MakeToken,
+    Ask as _, AskInterrupt, AskRuns, Caller, ChangeClaim, Code, Control, Credential, MakeToken,
     NotDone, Reach, Reading, Redrive, RevokeRule, RevokeToken, TokenView, Withdraw,
 };
 use interrupts::ActorName;
 use interrupts::catalogue::CatalogueBook;
-use interrupts::life::{Actor, ReviewChange, Role};
+use interrupts::life::{Actor, Role};
 use interrupts::policy::Policy;
 use interrupts::store::{Page, TokenScope};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use routing_core::{RuleId, RunId};
 use store::{MemoryStore, StoreSettings};
 use tests::saying::asked;
@@ -42,10 +42,10 @@ async fn a_command_takes_its_right_and_reaches_what_its_caller_reaches() {
         now,
     };
     let (interrupt, run) = (asked.id, asked.run);
-    let claim = ChangeReview {
+    let claim = ChangeClaim {
         interrupt,
         version: None,
-        change: ReviewChange::Claim { until: now },
+        lasting: Some(SignedDuration::ZERO),
     };
     let withdraw = Withdraw {
         interrupt,

@@ -5,7 +5,6 @@ use interrupts::life::{Choosing, Interrupt};
 use interrupts::store::Deciding;
 use routing_core::{DecisionId, RuleId};
 
-use super::keyed;
 use crate::app::App;
 use crate::clearing::end_of_gone;
 use crate::metrics::Way;
@@ -221,7 +220,7 @@ pub(super) fn decision_id(caller: &Caller, interrupt: &Interrupt, key: Option<&s
     match key {
         Some(key) => {
             let purpose = format!("decision {}", interrupt.id);
-            DecisionId::from_uuid(keyed(caller, &purpose, key))
+            DecisionId::from_uuid(caller.keyed(&purpose, key))
         }
         None => DecisionId::generate(),
     }

@@ -8,7 +8,6 @@ use interrupts::store::Run;
 use planning::{PlanChangeRequest, PlanReading, StoredPlan, is_plan};
 use uuid::Uuid;
 
-use super::keyed;
 use crate::app::App;
 use crate::launcher::PlanOrder;
 use crate::problem::{Problem, of_plan_order, of_plan_read, other_workflow};
@@ -49,7 +48,7 @@ pub(crate) async fn change_plan(
         return Err(other_workflow(run.id));
     }
     let key = match order.key.as_deref() {
-        Some(key) => keyed(caller, &format!("plan {}", run.id), key),
+        Some(key) => caller.keyed(&format!("plan {}", run.id), key),
         None => Uuid::now_v7(),
     };
     let asked = Digest::of(format!("{:?} {:?}", order.wish, order.if_version).as_bytes());

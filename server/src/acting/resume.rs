@@ -8,7 +8,6 @@ use routing_core::RunId;
 use uuid::Uuid;
 
 use super::decide::{DecisionOrder, RefusedAt, decide_all, decision_id, made_before, not_made};
-use super::keyed;
 use super::readable::refuse_unread;
 use crate::app::App;
 use crate::launcher::LaunchError;
@@ -56,7 +55,7 @@ pub(crate) async fn resume(
     }
     // The key of a fork belongs to its run: it can be used once, whichever the checkpoint.
     let fork = how.key.as_deref();
-    let fork = fork.map(|key| RunId::from_uuid(keyed(caller, &format!("fork {}", run.id), key)));
+    let fork = fork.map(|key| RunId::from_uuid(caller.keyed(&format!("fork {}", run.id), key)));
     // Read before checking what the key has done: pauses that begin to wait after that are not part of this request.
     let open = reviews_of(app, run.id).await?;
     let before = done_before(app, caller, run, &how).await?;
@@ -179,7 +178,7 @@ async fn done_before(
 /// The request in the form that is kept with the run if no pause has its decision.
 fn request(caller: &Caller, run: &Run, how: &KeyedResume) -> ResumeRequest {
     let id = match &how.key {
-        Some(key) => keyed(caller, &format!("resume {}", run.id), key),
+        Some(key) => caller.keyed(&format!("resume {}", run.id), key),
         None => Uuid::now_v7(),
     };
     ResumeRequest {

@@ -8,7 +8,6 @@ use interrupts::store::NewRule;
 use routing_core::{DecisionId, RuleId};
 
 use super::decide::{DecisionOrder, choosing};
-use super::keyed;
 use crate::app::App;
 use crate::problem::Problem;
 
@@ -23,7 +22,7 @@ pub(crate) async fn make_rule(
 ) -> Result<StandingRule, Problem> {
     Right::Direct.demand(caller)?;
     let id = match order.key.as_deref() {
-        Some(key) => RuleId::from_uuid(keyed(caller, "rule", key)),
+        Some(key) => RuleId::from_uuid(caller.keyed("rule", key)),
         None => RuleId::generate(),
     };
     let new = NewRule {
@@ -54,8 +53,5 @@ pub(crate) async fn revoke_rule(
     text: &str,
 ) -> Result<StandingRule, Problem> {
     let rule = text.parse().map_err(|_error| no_rule(text))?;
-    let revoke = RevokeRule { rule };
-    let revoked = app.control().carry_out(caller, revoke).await?;
-    app.feed.nudge();
-    Ok(revoked)
+    app.carry_out(caller, RevokeRule { rule }).await
 }

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use control::{Caller, ChangeReview};
-use interrupts::life::{Interrupt, ReviewChange};
+use control::{Caller, ChangeClaim};
+use interrupts::life::Interrupt;
 use jiff::SignedDuration;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -18,9 +18,6 @@ use crate::body::StrictJson;
 use crate::parameters::Segment;
 use crate::problem::Problem;
 use crate::wire::InterruptView;
-
-/// The longest claim, in seconds.
-const LONGEST: u32 = 3_600;
 
 /// How long a claim shall hold.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -43,13 +40,11 @@ pub(crate) async fn claim(
     StrictJson(body): StrictJson<ClaimBody>,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let ttl = match body.ttl_s {
-        Some(seconds) => SignedDuration::from_secs(seconds.clamp(1, LONGEST).into()),
-        None => app.config.limits.claim,
-    };
-    let until = app.now() + ttl;
-    let change = ReviewChange::Claim { until };
-    changed(&app, &caller, (&interrupt, seen), change).await
+    let asked = body
+        .ttl_s
+        .map(|seconds| SignedDuration::from_secs(seconds.into()));
+    let lasting = asked.unwrap_or(app.config.limits.claim);
+    changed(&app, &caller, (&interrupt, seen), Some(lasting)).await
 }
 
 /// Gives a claim back.
@@ -63,23 +58,21 @@ pub(crate) async fn release(
     Segment(id): Segment,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let change = ReviewChange::Release;
-    changed(&app, &caller, (&interrupt, seen), change).await
+    changed(&app, &caller, (&interrupt, seen), None).await
 }
 
 async fn changed(
     app: &App,
     caller: &Caller,
     (interrupt, seen): (&Interrupt, SeenVersion),
-    change: ReviewChange,
+    lasting: Option<SignedDuration>,
 ) -> Result<Response, Problem> {
-    let command = ChangeReview {
+    let command = ChangeClaim {
         interrupt: interrupt.id,
         version: seen.of(interrupt),
-        change,
+        lasting,
     };
-    let changed = app.control().carry_out(caller, command).await?;
-    app.feed.nudge();
+    let changed = app.carry_out(caller, command).await?;
     let tag = [(header::ETAG, etag(changed.version))];
     Ok((tag, Json(app.shown(&changed).await?)).into_response())
 }

@@ -242,8 +242,7 @@ pub(crate) async fn withdraw(
         Err(_error) => (id.parse().map_err(|_error| no_interrupt(&id))?, None),
     };
     let withdraw = Withdraw { interrupt, asking };
-    let withdrawn = app.control().carry_out(&caller, withdraw).await?;
-    app.wake_run(withdrawn.run);
+    let withdrawn = app.carry_out(&caller, withdraw).await?;
     app.shown(&withdrawn).await.map(Json)
 }
 
@@ -256,9 +255,7 @@ pub(crate) async fn redrive(
     Segment(id): Segment,
 ) -> Result<Json<InterruptView>, Problem> {
     let interrupt = id.parse().map_err(|_error| no_interrupt(&id))?;
-    let redrive = Redrive { interrupt };
-    let redriven = app.control().carry_out(&caller, redrive).await?;
-    app.wake_run(redriven.run);
+    let redriven = app.carry_out(&caller, Redrive { interrupt }).await?;
     app.shown(&redriven).await.map(Json)
 }
 

@@ -10,7 +10,6 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed};
 use crate::access::{Directs, Reads};
-use crate::acting::message_key;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, Segments, page, wrong};
@@ -53,10 +52,9 @@ pub(crate) async fn send(
         run: found.run.id,
         node: found.node.node.clone(),
         text: body.text,
-        key: message_key(&caller, key.as_deref())?,
+        key,
     };
-    let sent = app.control().carry_out(&caller, message).await?;
-    app.wake(&found.run);
+    let sent = app.carry_out(&caller, message).await?;
     let view = SentView {
         message: sent.position,
         at: sent.at.to_string(),
@@ -138,6 +136,6 @@ pub(crate) async fn withdraw(
         node: Some(found.node.node),
         message,
     };
-    let withdrawn = app.control().carry_out(&caller, take_back).await?;
+    let withdrawn = app.carry_out(&caller, take_back).await?;
     Ok(Json(MessageView::of(&withdrawn)))
 }

@@ -162,7 +162,7 @@ pub(crate) async fn create(
             .map(|seconds| SignedDuration::from_secs(seconds.into())),
         scope,
     };
-    let made = app.control().carry_out(&caller, make).await?;
+    let made = app.carry_out(&caller, make).await?;
     Ok((StatusCode::CREATED, Json(made)).into_response())
 }
 
@@ -219,7 +219,5 @@ pub(crate) async fn revoke(
     Operates(caller): Operates,
     Segment(id): Segment,
 ) -> Result<Json<control::TokenView>, Problem> {
-    let revoked = app.control().carry_out(&caller, RevokeToken { id }).await?;
-    app.staying.look();
-    Ok(Json(revoked))
+    app.carry_out(&caller, RevokeToken { id }).await.map(Json)
 }

@@ -360,22 +360,16 @@ async fn the_token_of_an_agent_is_made_for_a_run_and_no_other_is_bound_to_one() 
         let made = house.post("admin", "/v1/tokens", &body);
         made.send().await.unwrap()
     };
-    let agent = |more: Value| {
-        let mut body = json!({"name": "a", "role": "agent"});
-        body.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        body
-    };
     let address = format!("{}/{DISCOVERY}", own.id);
+    let (a, role) = ("a", "agent");
     for (body, status) in [
-        (agent(json!({"run_id": "no-thread"})), 404),
+        (json!({"name": a, "role": role, "run_id": "no-thread"}), 404),
         (
-            agent(json!({"run_id": own.id.to_string(), "agent_id": "nobody"})),
+            json!({"name": a, "role": role, "run_id": own.id, "agent_id": "nobody"}),
             404,
         ),
         (
-            agent(json!({"run_id": other.id.to_string(), "agent_id": address})),
+            json!({"name": a, "role": role, "run_id": other.id, "agent_id": address}),
             422,
         ),
     ] {
@@ -383,8 +377,8 @@ async fn the_token_of_an_agent_is_made_for_a_run_and_no_other_is_bound_to_one() 
         problem(refused, StatusCode::from_u16(status).unwrap()).await;
     }
     for body in [
-        agent(json!({"agent_id": address})),
-        agent(json!({"run_id": "own-thread", "agent_id": DISCOVERY})),
+        json!({"name": a, "role": role, "agent_id": address}),
+        json!({"name": a, "role": role, "run_id": "own-thread", "agent_id": DISCOVERY}),
     ] {
         let made: Value = make(body).await.json().await.unwrap();
         assert_eq!(made["token"]["agent_id"], address, "{made}");

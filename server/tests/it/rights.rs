@@ -3,7 +3,7 @@
 use control::{
     Ask, AskAgent, AskAgents, AskAudit, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskCheckpoints,
     AskInterrupt, AskInterruptOf, AskInterrupts, AskJournal, AskMessages, AskPlan, AskProgress,
-    AskRule, AskRules, AskRun, AskRuns, AskTokens, QUESTIONS,
+    AskRule, AskRules, AskRun, AskRuns, AskTokens, COMMANDS, QUESTIONS,
 };
 use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Role};
@@ -60,6 +60,11 @@ pub(crate) fn all_operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Metho
     all.extend(asks.into_iter().map(|(path, right)| {
         let description = json!({"x-right": right});
         (Method::GET, path, description)
+    }));
+    all.extend(COMMANDS.iter().map(|(name, right)| {
+        let right = format!("{right:?}").to_lowercase();
+        let path = format!("/v1/commands/{name}");
+        (Method::POST, path, json!({"x-right": right}))
     }));
     all
 }
@@ -149,7 +154,7 @@ async fn every_operation_lets_in_the_roles_that_its_description_names_and_no_oth
         .unwrap();
     assert_eq!(api, server::openapi());
     assert!(
-        !api.to_string().contains("/v1/records"),
+        !api.to_string().contains("/v1/records") && !api.to_string().contains("/v1/commands"),
         "rows are promised"
     );
     let operations = all_operations(&api, &gaps(&run, &asked));

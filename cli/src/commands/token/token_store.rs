@@ -6,17 +6,12 @@ use interrupts::{ActorName, WorkflowName};
 
 use crate::address::{agent_in, find_agent, find_run};
 use crate::arguments::{RoleChoice, StoreArguments, TokenCreateArguments};
-use crate::backend::{Backend, Local, Remote, Whereabouts, client_at};
+use crate::backend::{Backend, Local, Remote, Whereabouts};
 use crate::exit::{Exit, Failure};
 use crate::storage::Storage;
 
 /// Where tokens are made.
-pub(super) enum TokenStore {
-    /// The store of this machine.
-    Beside(Local),
-    /// A server.
-    There(Remote),
-}
+pub(super) struct TokenStore(Box<dyn Backend>);
 
 impl TokenStore {
     /// The token store that is named. Creates a missing store if a token is to be made in it.
@@ -29,18 +24,18 @@ impl TokenStore {
     ///
     /// Safe to repeat.
     pub(super) async fn open(arguments: &StoreArguments, makes: Makes) -> Result<Self, Failure> {
-        match Whereabouts::of(arguments)? {
-            Whereabouts::Server(place) => Ok(Self::There(Remote::over(client_at(&place)?))),
-            Whereabouts::Store => Ok(Self::Beside(Local::over(match makes {
+        Ok(Self(match Whereabouts::of(arguments)? {
+            Whereabouts::Server(place) => Box::new(Remote::at(&place)?),
+            Whereabouts::Store => Box::new(Local::over(match makes {
                 Makes::AToken => Storage::create(arguments).await?,
                 Makes::Nothing => Storage::open(arguments).await?,
-            }))),
-        }
+            })),
+        }))
     }
 
     /// All tokens, in the order in which they were made.
     pub(super) async fn tokens(&self) -> Result<Vec<TokenView>, Failure> {
-        self.backend().ask(AskTokens {}).await
+        self.0.ask(AskTokens {}).await
     }
 
     /// Makes a token.
@@ -53,10 +48,7 @@ impl TokenStore {
             lifetime: wanted.lifetime,
             scope: self.scope(wanted).await?,
         };
-        match self {
-            Self::Beside(local) => local.carry_out(make).await,
-            Self::There(remote) => Ok(remote.client().make_token(&make).await?),
-        }
+        self.0.carry_out(make).await
     }
 
     /// What to bind a token to: the named run or agent, which an agent's token needs.
@@ -100,22 +92,12 @@ impl TokenStore {
                 ));
             }
         }
-        scope_in(self.backend(), wanted).await
+        scope_in(&*self.0, wanted).await
     }
 
     /// Revokes a token by its whole id.
     pub(super) async fn revoke(&self, id: String) -> Result<TokenView, Failure> {
-        match self {
-            Self::Beside(local) => local.carry_out(RevokeToken { id }).await,
-            Self::There(remote) => Ok(remote.client().revoke_token(&id).await?),
-        }
-    }
-
-    fn backend(&self) -> &dyn Backend {
-        match self {
-            Self::Beside(local) => local,
-            Self::There(remote) => remote,
-        }
+        self.0.carry_out(RevokeToken { id }).await
     }
 }
 

@@ -140,10 +140,7 @@ impl Desk {
     /// What the observer was told, kind by kind.
     pub(crate) fn told(&self, run: &str) -> Vec<Value> {
         let ended = end(&mut self.irq(&["replay", run, "--json"])).exits_with(0);
-        let moments = ended.output.lines().map(|line| {
-            let moment: Value = serde_json::from_str(line).unwrap();
-            moment
-        });
+        let moments = lines(&ended.output).into_iter();
         moments.filter(|moment| moment["what"] == "plan").collect()
     }
 }

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{Caller, ChangeReview};
-use interrupts::life::{Claim, Interrupt, ReviewChange};
+use control::{Caller, ChangeClaim};
+use interrupts::life::{Claim, Interrupt};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -105,19 +105,12 @@ pub(in crate::page) async fn claim(
     let version = fields.first("version").and_then(|text| text.parse().ok());
     let takes = fields.first("claim") != Some("no");
     let back = format!("/review/{}", interrupt.id);
-    let command = ChangeReview {
+    let command = ChangeClaim {
         interrupt: interrupt.id,
         version,
-        change: if takes {
-            let until = app.now() + app.config.limits.claim;
-            ReviewChange::Claim { until }
-        } else {
-            ReviewChange::Release
-        },
+        lasting: takes.then_some(app.config.limits.claim),
     };
-    let claimed = app.control().carry_out(&caller, command).await;
-    app.feed.nudge();
-    let claimed = claimed.map(|_changed| ()).map_err(Problem::from);
+    let claimed = app.carry_out(&caller, command).await.map(|_changed| ());
     // The script of the page sends the unfinished text, so that it is not lost.
     let is_written = fields.0.iter().any(|(name, _)| !OWN.contains(&&**name));
     match (claimed, is_written) {

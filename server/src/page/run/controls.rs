@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::run_page;
-use crate::acting::{self, KeyedResume, message_key, stop as ask_to_stop};
+use crate::acting::{self, KeyedResume, stop as ask_to_stop};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::page::layout::{refused, time};
@@ -332,10 +332,9 @@ async fn sent(
         run: agent.run.id,
         node: agent.node.node.clone(),
         text: text.to_owned(),
-        key: message_key(caller, None)?,
+        key: None,
     };
-    app.control().carry_out(caller, message).await?;
-    app.wake(&agent.run);
+    app.carry_out(caller, message).await?;
     Ok(agent.run.id)
 }
 

@@ -78,6 +78,6 @@ async fn withdrawn(app: &App, caller: &Caller, run: &str, message: &str) -> Resu
         node: None,
         message,
     };
-    app.control().carry_out(caller, take_back).await?;
+    app.carry_out(caller, take_back).await?;
     Ok(run.id)
 }
