@@ -8,42 +8,22 @@ use super::request_key;
 use crate::app::App;
 use crate::problem::Problem;
 
-/// The result of requesting a stop.
-#[derive(Debug)]
-pub(crate) enum StopResult {
-    /// It is new.
-    New(Interrupt),
-    /// One is under way already; if this one is harder, the stop is raised to it.
-    UnderWay(Interrupt),
-}
-
-impl StopResult {
-    /// The interrupt.
-    pub(crate) fn interrupt(&self) -> &Interrupt {
-        match self {
-            Self::New(interrupt) | Self::UnderWay(interrupt) => interrupt,
-        }
-    }
-}
-
-/// Requests a stop of an agent. It is recorded when this returns, but not applied yet.
+/// Requests a stop of an agent. It is recorded when this returns, but not applied yet. What is known already is under way;
+/// if this one is harder, it is raised to it.
 pub(crate) async fn stop(
     app: &App,
     caller: &Caller,
     agent: &FoundAgent,
     order: StopOrder,
     key: Option<String>,
-) -> Result<StopResult, Problem> {
+) -> Result<Admitted, Problem> {
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
     let key = request_key(caller, "stop", key.as_deref())?;
     let (control, by) = (app.control(), Requester::of(caller));
     let admitted = control.stop(&target, &order, by, key).await?;
     app.wake(&agent.run);
-    Ok(match admitted {
-        Admitted::New(interrupt) => StopResult::New(interrupt),
-        Admitted::Known(interrupt) => StopResult::UnderWay(interrupt),
-    })
+    Ok(admitted)
 }
 
 /// The agents that an interrupt concerns: those in its scope that have not ended.

@@ -10,14 +10,14 @@ use axum::response::{IntoResponse, Response};
 use control::StopOrder;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState, State as InterruptState};
-use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run};
+use interrupts::store::{Admitted, Filter, NodeActivity, NodeRow, Page, Run};
 use routing_core::RunId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::list::{RequestKey, listed};
 use crate::access::{Reads, Requests};
-use crate::acting::{StopResult, stop};
+use crate::acting::stop;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, one_of, page};
@@ -230,11 +230,10 @@ pub(crate) async fn interrupt(
 }
 
 /// The response to a stop that was requested.
-pub(super) async fn stopped_response(app: &App, stopped: &StopResult) -> Result<Response, Problem> {
-    let interrupt = stopped.interrupt();
-    let status = match stopped {
-        StopResult::New(_) => StatusCode::ACCEPTED,
-        StopResult::UnderWay(_) => StatusCode::OK,
+pub(super) async fn stopped_response(app: &App, stopped: &Admitted) -> Result<Response, Problem> {
+    let (interrupt, status) = match stopped {
+        Admitted::New(interrupt) => (interrupt, StatusCode::ACCEPTED),
+        Admitted::Known(interrupt) => (interrupt, StatusCode::OK),
     };
     let location = [(header::LOCATION, format!("/v1/interrupts/{}", interrupt.id))];
     let view = app.shown(interrupt).await?;

@@ -261,7 +261,7 @@ async fn interrupt(
     let order = data_of(body)?;
     let agent = caller.reach.agent(app.store(), &agent_id).await?;
     let stopped = acting::stop(app, caller, &agent, order, key).await?;
-    Ok(stopped.interrupt().clone())
+    Ok(stopped.into_interrupt())
 }
 
 async fn decide(

@@ -1,6 +1,6 @@
 //! Commands over a socket: the same as the requests of REST, by the same functions.
 
-use interrupts::life::Scope;
+use interrupts::life::{Interrupt, Scope};
 use routing_core::NodeId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -10,8 +10,7 @@ use super::frame::{Frame, Outgoing};
 use super::frame_type::FrameType;
 use super::subscriptions::Subscriptions;
 use crate::acting::{
-    DecisionOrder, KeyedResume, StopResult, affected, checked_key, decide, interrupt_named, resume,
-    stop,
+    DecisionOrder, KeyedResume, affected, checked_key, decide, interrupt_named, resume, stop,
 };
 use crate::app::App;
 use crate::events::position_text;
@@ -220,8 +219,7 @@ async fn interrupt(
     subscriptions.listen();
     let seq = app.feed.latest();
     match asked(app, caller, payload).await {
-        Ok((stopped, affected)) => {
-            let interrupt = stopped.interrupt();
+        Ok((interrupt, affected)) => {
             let payload = json!({
                 "success": true,
                 "thread_id": thread,
@@ -231,7 +229,7 @@ async fn interrupt(
                 "affected": affected,
                 "seq": position_text(seq),
             });
-            subscriptions.follow(interrupt.clone());
+            subscriptions.follow(interrupt);
             vec![Outgoing::new("interrupt_ack", id, payload)]
         }
         Err(problem) => {
@@ -246,7 +244,7 @@ async fn asked(
     app: &App,
     caller: &Caller,
     payload: Value,
-) -> Result<(StopResult, Vec<String>), Problem> {
+) -> Result<(Interrupt, Vec<String>), Problem> {
     let mut wanted: InterruptFrame = payload_of(payload)?;
     let named = wanted.run_id.as_deref().unwrap_or(&wanted.thread_id);
     let run = caller.reach.run(app.store(), named).await?;
@@ -268,8 +266,9 @@ async fn asked(
     };
     let key = checked_key(wanted.idempotency_key.as_deref())?;
     let stopped = stop(app, caller, &agent, order_of(wanted.order)?, key).await?;
-    let affected = affected(app, stopped.interrupt()).await?;
-    Ok((stopped, affected))
+    let interrupt = stopped.into_interrupt();
+    let affected = affected(app, &interrupt).await?;
+    Ok((interrupt, affected))
 }
 
 async fn decision(app: &App, caller: &Caller, payload: Value) -> Result<Value, Problem> {
@@ -329,10 +328,12 @@ async fn cancelled(
     let key = checked_key(wanted.idempotency_key.as_deref())?;
     subscriptions.listen();
     let stopped = stop(app, caller, &agent, order.into(), key).await?;
-    subscriptions.follow(stopped.interrupt().clone());
-    Ok(json!({
+    let interrupt = stopped.into_interrupt();
+    let told = json!({
         "run_id": wanted.run_id,
-        "interrupt_id": stopped.interrupt().id.to_string(),
-        "state": stopped.interrupt().state,
-    }))
+        "interrupt_id": interrupt.id.to_string(),
+        "state": interrupt.state,
+    });
+    subscriptions.follow(interrupt);
+    Ok(told)
 }
