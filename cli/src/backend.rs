@@ -20,12 +20,12 @@ use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::store::{Filter, Page, Run, Verification};
 use interrupts::{Digest, IdempotencyKey};
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{InterruptId, RunId};
+use routing_core::{InterruptId, RunId, StopMode};
 use store::Opening;
 
 use crate::arguments::StoreArguments;
 use crate::commands::is_launched;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::refused::no_interrupt;
 use crate::request::{Addressee, AskRequest};
 use crate::workflows;
@@ -108,9 +108,6 @@ pub(crate) trait Backend: Send + Sync {
     /// Carries out a stop of a run that no process owns any more, unless a server does that. Safe to repeat.
     async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure>;
 
-    /// Makes a stop that is under way immediate.
-    async fn harden(&self, id: InterruptId) -> Result<(), Failure>;
-
     /// Publishes an event that asks an agent to interrupt itself. Its id is its key.
     async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure>;
 
@@ -149,6 +146,33 @@ impl dyn Backend + '_ {
         // The stop takes effect first; if no process does that, this one does.
         self.see_to(&changed).await?;
         Ok(self.interrupt(interrupt).await?.unwrap_or(changed))
+    }
+
+    /// Makes a stop that is under way immediate: the same stop again, and harder.
+    pub(crate) async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
+        let gone = || no_interrupt(id);
+        let stop = self.interrupt(id).await?.ok_or_else(gone)?;
+        match (stop.family(), stop.state) {
+            (Family::Stop, State::Requested | State::Delivered) => {}
+            // It has stopped already: its readers must find it as it was shown.
+            (Family::Stop, State::AwaitingReview) => return Ok(()),
+            (_, state) => {
+                let text = format!("{id} is {state}, and cannot be made harder");
+                return Err(Failure::new(Exit::Conflict, text));
+            }
+        }
+        let harder = StopOrder::new(
+            stop.interrupt_type,
+            StopMode::Immediate,
+            stop.scope,
+            stop.reason,
+        );
+        let to = Addressee {
+            run: self.run(stop.run).await?.ok_or_else(gone)?,
+            node: stop.node,
+            kind: stop.kind,
+        };
+        self.stop(&to, &harder).await.map(|_requested| ())
     }
 
     /// A run.

@@ -6,15 +6,15 @@ use agents::plan_execute::change_plan;
 use async_trait::async_trait;
 use control::{
     Ask, AskInterrupt, Caller, Command, Control, NewDecision, Reach, Reading, StopOrder,
-    not_changed, plan_not_changed,
+    plan_not_changed,
 };
 use interrupts::IdempotencyKey;
-use interrupts::life::{Actor, Interrupt, NewAsking, State};
+use interrupts::life::{Actor, Interrupt};
 use interrupts::policy::Policy;
-use interrupts::store::{Admitted, ChangeError, Deciding, Run, Store, VerifyError};
+use interrupts::store::{Admitted, Deciding, Run, Store, VerifyError};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{DecisionId, InterruptId, RunId, StopMode, StopSource};
+use routing_core::{DecisionId, InterruptId, RunId};
 use store::Opening;
 use uuid::Uuid;
 
@@ -166,10 +166,6 @@ impl Local {
     }
 }
 
-fn unchanged(interrupt: InterruptId, error: ChangeError) -> Failure {
-    not_changed(Some(interrupt), error, Timestamp::now()).into()
-}
-
 fn requested(admitted: Admitted) -> Requested {
     Requested {
         already: matches!(admitted, Admitted::Known(_)),
@@ -279,24 +275,6 @@ impl Backend for Local {
             orphaned::take_hold(&self.storage, stop, &run).await?;
         }
         Ok(())
-    }
-
-    async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
-        let known = self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
-        if known.state == State::AwaitingReview {
-            // It has stopped already: its readers must find it as it was shown.
-            return Ok(());
-        }
-        let harder = NewAsking {
-            by: me()?,
-            source: StopSource::User,
-            mode: StopMode::Immediate,
-            reason: known.reason,
-            content: String::new(),
-        };
-        let raised = self.store().ask(id, harder).await;
-        let raised = raised.map_err(|error| unchanged(id, error))?;
-        self.notify(raised.run).await
     }
 
     async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure> {

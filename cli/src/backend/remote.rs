@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{Client, ClientSettings, RequestedInterrupt};
-use control::{Ask, AskRun, Command, NewDecision, StopOrder, no_plan};
-use interrupts::life::{Family, Interrupt, State};
+use control::{Ask, Command, NewDecision, StopOrder, no_plan};
+use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{InterruptId, StopMode};
+use routing_core::InterruptId;
 
 use super::{Backend, Place, RefusedDecisions, Requested, ServerLocation, Verified};
 use crate::authority;
@@ -165,37 +165,6 @@ impl Backend for Remote {
     async fn see_to(&self, _stop: &Interrupt) -> Result<(), Failure> {
         // The server does.
         Ok(())
-    }
-
-    async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
-        let stop = self.now(id).await?;
-        match (stop.family(), stop.state) {
-            (Family::Stop, State::Requested | State::Delivered) => {}
-            // It has stopped already.
-            (Family::Stop, State::AwaitingReview) => return Ok(()),
-            (_, state) => {
-                let text = format!("{id} is {state}, and cannot be made harder");
-                return Err(Failure::new(Exit::Conflict, text));
-            }
-        }
-        let name = stop.run.to_string();
-        let run = self
-            .ask(AskRun { name })
-            .await?
-            .ok_or_else(|| no_interrupt(id))?;
-        let to = Addressee {
-            run,
-            node: stop.node,
-            kind: stop.kind,
-        };
-        // The same stop again, and harder: the server makes the one that is under way immediate.
-        let harder = StopOrder::new(
-            stop.interrupt_type,
-            StopMode::Immediate,
-            stop.scope,
-            stop.reason,
-        );
-        self.stop(&to, &harder).await.map(|_requested| ())
     }
 
     async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure> {
