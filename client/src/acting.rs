@@ -64,6 +64,7 @@ impl Client {
         })?;
         let parts = ["v1", "commands", C::NAME];
         let ask = Request::to_change(Method::POST, &parts).with(of);
+        // The command says by itself that it is the same one: the key only lets it be sent again.
         let ask = if command.is_repeatable() {
             ask.once()
         } else {

@@ -18,7 +18,6 @@ pub(crate) use rule::{make_rule, revoke_rule, rule_named};
 pub(crate) use stop::{affected, stop};
 
 use control::{Caller, no_interrupt};
-use interrupts::IdempotencyKey;
 use routing_core::{InterruptId, RunId};
 
 use crate::app::App;
@@ -51,16 +50,6 @@ pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> 
             format!("1 to {LONGEST_KEY} visible ASCII characters"),
         )),
     }
-}
-
-/// The store's key of a caller's request: derived from the caller's own, or new.
-fn request_key(
-    caller: &Caller,
-    purpose: &str,
-    key: Option<&str>,
-) -> Result<IdempotencyKey, Problem> {
-    let key = caller.request_key(purpose, key);
-    key.map_err(|error| crate::parameters::wrong("Idempotency-Key", error.to_string()))
 }
 
 /// The id of a run that a caller starts: derived from the caller's key, so that a repeated request has the same.

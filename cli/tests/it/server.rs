@@ -35,7 +35,7 @@ pub(crate) fn answering(status: &'static str, body: &'static str) -> SocketAddr 
     address
 }
 
-/// An address at which nobody listens: a free port might be given to another test meanwhile.
+/// An address where nothing listens. Another test may get a free port at any moment; nobody gets port 1.
 pub(crate) fn nobody() -> SocketAddr {
     ([127, 0, 0, 1], 1).into()
 }

@@ -4,8 +4,8 @@ use control::{AgentAddress, Caller, FoundAgent, Requester, StopOrder, agents_of}
 use interrupts::life::{Interrupt, Scope};
 use interrupts::store::Admitted;
 
-use super::request_key;
 use crate::app::App;
+use crate::parameters::wrong;
 use crate::problem::Problem;
 
 /// Requests a stop of an agent. It is recorded when this returns, but not applied yet. What is known already is under way;
@@ -19,7 +19,8 @@ pub(crate) async fn stop(
 ) -> Result<Admitted, Problem> {
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
-    let key = request_key(caller, "stop", key.as_deref())?;
+    let key = caller.request_key("stop", key.as_deref());
+    let key = key.map_err(|error| wrong("Idempotency-Key", error.to_string()))?;
     let (control, by) = (app.control(), Requester::of(caller));
     let admitted = control.stop(&target, &order, by, key).await?;
     app.wake(&agent.run);

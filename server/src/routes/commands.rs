@@ -19,6 +19,7 @@ pub(crate) async fn carry_out(
     Segment(name): Segment,
     request: Request,
 ) -> Result<Response, Problem> {
+    // Who may not give it is told so before its body is read.
     if let Some((_name, right)) = COMMANDS.iter().find(|(known, _right)| *known == name) {
         right.demand(&caller)?;
     }
