@@ -72,7 +72,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let model = RehearsalModel::new(RehearsalConfig {
         seed: 7,
         pace: Pace::Unlimited,
-        material: workspace.material(),
+        facts: workspace.facts(),
         script: Some(Script::parse(SCRIPT, &script_vocabulary())?),
     });
     let store = RunStore::new(

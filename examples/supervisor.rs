@@ -85,7 +85,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let model = RehearsalModel::new(RehearsalConfig {
         seed: 7,
         pace: Pace::from_tokens_per_second(400),
-        material: workspace.material(),
+        facts: workspace.facts(),
         script: None,
     });
     let store = RunStore::new(

@@ -38,7 +38,7 @@ fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
     let model = RehearsalModel::new(RehearsalConfig {
         seed: 1,
         pace: Pace::Unlimited,
-        material: workspace.material(),
+        facts: workspace.facts(),
         script: None,
     });
     let store = RunStore::new(

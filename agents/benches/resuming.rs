@@ -157,7 +157,7 @@ async fn execute_to(
         inner: RehearsalModel::new(RehearsalConfig {
             seed: 1,
             pace: Pace::Unlimited,
-            material: workspace.material(),
+            facts: workspace.facts(),
             script: Some(Script::parse(IN_CIRCLES, &catalogue::script_vocabulary())?),
         }),
         calls: AtomicUsize::new(0),

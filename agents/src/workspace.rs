@@ -4,6 +4,7 @@
 //! omitted. It never fails because of one file.
 
 mod error;
+mod facts;
 mod file;
 mod heading;
 mod language;
@@ -11,6 +12,8 @@ mod part;
 mod walk;
 
 use std::path::{Path, PathBuf};
+
+use llm::Fact;
 
 pub use error::WorkspaceError;
 pub use file::WorkspaceFile;
@@ -129,11 +132,9 @@ impl Workspace {
         part::parts(&self.files)
     }
 
-    /// Names of files and their headings: what there is to speak about.
-    pub fn material(&self) -> Vec<String> {
-        let paths = self.files.iter().map(|file| file.path.clone());
-        let headings = self.files.iter().filter_map(|file| file.heading.clone());
-        paths.chain(headings).collect()
+    /// What can be said of it that was counted: of the whole, of each part, and of the largest files of each part.
+    pub fn facts(&self) -> Vec<Fact> {
+        facts::facts(self)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm::{
-    Charge, Charged, ChatModel, ModelId, ModelProfile, Pace, ParseModelIdError, Provider,
+    Charge, Charged, ChatModel, Fact, ModelId, ModelProfile, Pace, ParseModelIdError, Provider,
     ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, Retrying, Script,
 };
 use routing_core::model::LanguageModel;
@@ -44,7 +44,7 @@ pub(crate) struct Rehearsal {
     /// How fast it generates.
     pub(crate) pace: Pace,
     /// What it speaks of.
-    pub(crate) material: Vec<String>,
+    pub(crate) facts: Vec<Fact>,
     /// What steers it.
     pub(crate) script: Option<Script>,
 }
@@ -160,7 +160,7 @@ impl ModelChoice {
             Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
                 seed: rehearsal.seed,
                 pace: rehearsal.pace,
-                material: rehearsal.material,
+                facts: rehearsal.facts,
                 script: rehearsal.script,
             }))),
             Self::Provider { id, profile } => {

@@ -186,7 +186,7 @@ fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
     ModelChoice::parse(&order.model, order.base_url)?.open(Rehearsal {
         seed: order.seed,
         pace: Pace::from_tokens_per_second(0),
-        material: workspace.material(),
+        facts: workspace.facts(),
         script,
     })
 }

@@ -132,6 +132,10 @@ fn answer(request: &Received, provider: &Provider) -> String {
             turn: 1,
             correction: 0,
         },
+        forward: (!found
+            .iter()
+            .any(|text| text.contains("ticketCollectorResult")))
+        .then_some("discoveryOrchestratorRequest"),
         messages: found.into_iter().map(Message::user).collect(),
         schema: AnswerSchemaRef::Fixed(schema),
         tools: std::sync::Arc::default(),
@@ -140,7 +144,7 @@ fn answer(request: &Received, provider: &Provider) -> String {
     let config = RehearsalConfig {
         seed: 3,
         pace: Pace::Unlimited,
-        material: Vec::new(),
+        facts: Vec::new(),
         script: None,
     };
     let model = RehearsalModel::new(config).with_dialect(provider.dialect);

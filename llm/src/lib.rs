@@ -36,7 +36,7 @@ pub use provider::{
 };
 pub use registry::ModelRegistry;
 pub use rehearsal::{
-    AnswerStep, InterruptStep, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
+    AnswerStep, Fact, InterruptStep, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
     ScriptError, ScriptVocabulary, ScriptedEvent, ScriptedInterrupt, StepSelector, SupervisorStep,
 };
 pub use retrying::{RetryPolicy, Retrying};

@@ -1,21 +1,18 @@
 //! The rehearsal model: answers every schema without a key or a network, always the same way.
 //!
-//! Its answers are made of what the conversation and the workspace say: the goal, the files, the
-//! headings. What it picks depends on the seed and on who asks ([`ModelCaller`]) alone, never on the order
-//! or the time of the calls, so workers that run in parallel get the same answers in every run.
+//! It goes where the workflow says that the way leads forward ([`ModelCall::forward`]), and says what is known: the goal,
+//! and facts that were counted. What it picks depends on the seed and on who asks ([`ModelCaller`]) alone, never on the
+//! order or the time of the calls, so workers that run in parallel get the same answers in every run.
 
 mod compose;
-mod facts;
-mod interrupt;
-mod prose;
+mod heard;
 mod random;
-mod route_choice;
-mod schema_view;
 mod script;
 mod stream;
 mod talk;
 mod tool_phrases;
 mod tool_use;
+mod words;
 
 use async_trait::async_trait;
 use routing_core::model::{
@@ -29,16 +26,17 @@ use serde_json::{Map, Value, json};
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage};
 
 use compose::Composer;
-use facts::Facts;
+use heard::Heard;
 use random::Random;
-use schema_view::SchemaView;
 use stream::{Streamed, stream_answer};
+use words::Words;
 
 pub use script::{
     AnswerStep, InterruptStep, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedEvent,
     ScriptedInterrupt, StepSelector, SupervisorStep,
 };
 pub use stream::Pace;
+pub use words::Fact;
 
 /// How a rehearsal model plays its part.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +45,8 @@ pub struct RehearsalConfig {
     pub seed: u64,
     /// How fast its answers arrive.
     pub pace: Pace,
-    /// Names of files and headings of the workspace, which its answers speak of.
-    pub material: Vec<String>,
+    /// What its answers say.
+    pub facts: Vec<Fact>,
     /// What it answers where it must not choose for itself.
     pub script: Option<Script>,
 }
@@ -81,51 +79,82 @@ impl RehearsalModel {
         self.config.script.as_ref()
     }
 
-    /// The whole answer to a question, at once: what a call with this schema is answered.
+    /// The whole answer to a question, at once: what a call with this schema and this way forward is answered.
     ///
     /// For servers that play a provider and have the schema as JSON only.
-    pub fn answer(&self, schema: &Value, messages: &[Message], caller: &ModelCaller) -> String {
+    pub fn answer(
+        &self,
+        schema: &Value,
+        messages: &[Message],
+        caller: &ModelCaller,
+        forward: Option<&str>,
+    ) -> String {
         if caller.purpose == Purpose::Route {
-            return self.route(schema, messages, caller);
+            return self.route(schema, messages, caller, forward);
         }
         let scripted = self.script().and_then(|script| script.answer_for(caller));
         if let Some(step) = scripted {
             return step.text();
         }
-        let facts = Facts::gather(messages, &self.config.material);
-        let view = SchemaView::new(schema);
-        let random = Random::for_caller(self.config.seed, caller);
-        let mut composer = Composer::new(&view, &facts, caller, random);
-        let wanted = (caller.purpose == Purpose::Step)
-            .then(|| interrupt::wanted(self.script(), messages, caller))
-            .flatten();
-        let answer = composer.answer(wanted.as_ref());
-        compact(&answer)
+        let heard = Heard::of(messages);
+        let mut random = Random::for_caller(self.config.seed, caller);
+        let mut composer = Composer {
+            schema,
+            words: Words::new(&self.config.facts, &heard, &mut random),
+            heard: &heard,
+            caller,
+            random,
+        };
+        let interrupt = self.interrupt(messages, caller);
+        composer.answer(forward, interrupt.as_ref()).to_string()
     }
-}
 
-impl RehearsalModel {
+    /// The fields of the interrupt that this call is to raise: because its script says so, or the router asks.
+    fn interrupt(&self, messages: &[Message], caller: &ModelCaller) -> Option<Map<String, Value>> {
+        let scripted = self
+            .script()
+            .and_then(|script| script.interrupt_for(caller));
+        let scripted = scripted.map(InterruptStep::fields);
+        let is_step = caller.purpose == Purpose::Step;
+        is_step
+            .then(|| scripted.or_else(|| heard::asked_interrupt(messages)))
+            .flatten()
+    }
+
     /// The name of the route of the answer that it would give at once.
-    fn route(&self, schema: &Value, messages: &[Message], caller: &ModelCaller) -> String {
+    fn route(
+        &self,
+        schema: &Value,
+        messages: &[Message],
+        caller: &ModelCaller,
+        forward: Option<&str>,
+    ) -> String {
         let step = ModelCaller {
             purpose: Purpose::Step,
             ..caller.clone()
         };
-        let routes = route_choice::named(schema).unwrap_or_default();
-        let is_offered = |name: &str| routes.iter().any(|(offered, _)| offered == name);
+        let offered = schema
+            .pointer("/properties/route/enum")
+            .and_then(Value::as_array);
+        let offered: Vec<&str> = offered
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let find =
+            |is_wanted: &dyn Fn(&str) -> bool| offered.iter().copied().find(|name| is_wanted(name));
         let scripted = self.script().and_then(|script| script.answer_for(&step));
         let scripted = scripted.and_then(|step| {
             let answer: Map<String, Value> = serde_json::from_str(&step.text()).ok()?;
-            answer.into_iter().map(|(name, _)| name).next()
+            find(&|name| answer.keys().next().is_some_and(|first| first == name))
         });
-        let wanted = interrupt::wanted(self.script(), messages, &step);
-        let facts = Facts::gather(messages, &self.config.material);
+        let interrupt = self.interrupt(messages, &step);
         let name = scripted
-            .or_else(|| wanted.map(|wanted| wanted.route.to_owned()))
-            .filter(|name| is_offered(name))
-            .or_else(|| route_choice::choose(&routes, &facts, &step).map(str::to_owned))
-            .unwrap_or_default();
-        compact(&json!({ "route": name }))
+            .or_else(|| interrupt.and_then(|_| find(&compose::names_interrupt)))
+            .or_else(|| find(&|name| Some(name) == forward))
+            .or_else(|| find(&|name| !compose::names_interrupt(name)))
+            .or(offered.first().copied());
+        json!({ "route": name.unwrap_or_default() }).to_string()
     }
 
     /// The tools that it asks for before it answers. A scripted answer needs none.
@@ -136,14 +165,8 @@ impl RehearsalModel {
         {
             return Vec::new();
         }
-        let facts = Facts::gather(&call.messages, &self.config.material);
-        tool_use::wanted(call, &facts)
+        tool_use::wanted(call)
     }
-}
-
-/// A JSON tree as text; a tree of JSON values always has one.
-fn compact(value: &Value) -> String {
-    value.to_string()
 }
 
 #[async_trait]
@@ -163,7 +186,12 @@ impl LanguageModel for RehearsalModel {
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let tool_requests = self.tools_for(&call);
         let text = if tool_requests.is_empty() {
-            self.answer(call.schema.value(), &call.messages, &call.caller)
+            self.answer(
+                call.schema.value(),
+                &call.messages,
+                &call.caller,
+                call.forward,
+            )
         } else {
             String::new()
         };

@@ -152,6 +152,7 @@ impl<T: Routing> LlmCallContext<T> {
             messages: self.messages.clone(),
             schema: AnswerSchemaRef::Fixed(schema),
             tools: Arc::default(),
+            forward: self.forward.map(RouteId::field),
             chunks: self.chunks.clone(),
         }
     }

@@ -156,6 +156,8 @@ pub struct ModelCall {
     pub schema: AnswerSchemaRef,
     /// The tools that the model may ask for before it answers. Mostly none.
     pub tools: Arc<[ToolOffer]>,
+    /// The field of the route that leads the work forward, where the workflow names one: a model that plays a part takes it.
+    pub forward: Option<&'static str>,
     /// Receives each piece of the answer as it arrives. Must not block.
     pub chunks: Option<Arc<dyn ChunkSink>>,
 }

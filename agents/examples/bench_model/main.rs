@@ -194,7 +194,7 @@ fn model(
     if arguments.model == "rehearsal" {
         return Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
             seed: 1,
-            material: workspace.material(),
+            facts: workspace.facts(),
             ..RehearsalConfig::default()
         })));
     }

@@ -11,10 +11,10 @@ use tokio::sync::Mutex;
 
 use super::agents_run::AgentsRun;
 use super::failure::{FlowError, of_planner};
-use super::kinds::{TreePosition, place};
+use super::kinds::{TreePosition, forward_field, place};
 use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
-use crate::records::InterruptRouting;
+use crate::records::{InterruptRouting, TicketCollectorResult};
 use engine::run::RunEvent;
 use journal::NodeState;
 use journal::entry::FlowPosition;
@@ -74,6 +74,16 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// The field that leads the work of a node of this kind forward.
+    pub(crate) fn forward_field(&self, kind: AgentKind) -> &'static str {
+        let has_tickets = self
+            .engine
+            .blackboard
+            .last::<TicketCollectorResult>()
+            .is_some();
+        forward_field(kind, has_tickets)
+    }
+
     /// How far the flow has come.
     pub(crate) fn place(&self) -> FlowPosition {
         let own = self.turns.load(Ordering::Acquire);

@@ -52,9 +52,11 @@ pub(crate) fn place(kind: AgentKind) -> (TreePosition, &'static str) {
 }
 
 /// The field that leads the work forward: the one that a node is told to fill instead of yet another interrupt.
-pub(crate) fn forward_field(kind: AgentKind) -> &'static str {
+/// `has_tickets` says whether the last phase has its result.
+pub(crate) fn forward_field(kind: AgentKind, has_tickets: bool) -> &'static str {
     use AgentKind as Kind;
     match kind {
+        Kind::Orchestrator if has_tickets => "collectorRequest",
         Kind::Orchestrator => "discoveryOrchestratorRequest",
         Kind::DiscoveryOrchestrator | Kind::PlanningOrchestrator | Kind::TicketOrchestrator => {
             "agentRequests"

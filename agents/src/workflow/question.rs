@@ -9,7 +9,7 @@ use routing_core::{AgentType, Outcome, RouteId, RouteSet, Routing, StopScope};
 use tracing::Instrument as _;
 
 use super::flow::Flow;
-use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
+use super::kinds::{INTERRUPT_FIELD, comes_back};
 use super::node::Node;
 use engine::run::recorder::{AnswerChunks, Corrections};
 use engine::run::spans::failed;
@@ -97,7 +97,7 @@ fn context<R: Routing>(flow: &Flow, node: &Node, messages: Vec<Message>) -> LlmC
     let mut context = LlmCallContext::new(caller(flow, node), messages, snapshot);
     context.form = flow.engine.asker.model.turn_form(&context.caller);
     context.withheld = withheld(node);
-    context.forward = RouteId::from_field(forward_field(node.kind));
+    context.forward = RouteId::from_field(flow.forward_field(node.kind));
     context.chunks = Some(Arc::new(AnswerChunks {
         recorder: Arc::clone(&flow.engine.recorder),
         node: node.id.clone(),

@@ -13,7 +13,7 @@ use super::agents_run::AgentsRun;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
-use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
+use super::kinds::{INTERRUPT_FIELD, comes_back};
 use super::launcher::LaunchContext;
 use super::node::{Node, Path};
 use super::pruning;
@@ -459,7 +459,7 @@ fn break_loop<R: Routing>(flow: &Flow, node: &mut Node) {
     }
     streak.told = true;
     let (count, interrupt_type) = (streak.count, streak.interrupt_type);
-    let field = forward_field(node.kind);
+    let field = flow.forward_field(node.kind);
     let meaning = RouteId::<R>::from_field(field).map_or("", |route| route.info().description);
     flow.tell(
         node,

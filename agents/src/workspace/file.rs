@@ -25,6 +25,8 @@ pub struct WorkspaceFile {
     pub language: &'static str,
     /// Its title: its first heading, or the comment at its head.
     pub heading: Option<String>,
+    /// The names of the functions and types that it declares for others, in their order.
+    pub declares: Vec<String>,
     /// How it begins.
     pub excerpt: String,
 }
@@ -37,6 +39,11 @@ impl WorkspaceFile {
             lines: text.lines().count(),
             language: language(&path),
             heading: heading(text),
+            declares: text
+                .lines()
+                .filter_map(declared)
+                .map(str::to_owned)
+                .collect(),
             excerpt: excerpt(text),
             path: printable(&path),
         }
@@ -48,6 +55,35 @@ impl WorkspaceFile {
             .rsplit_once('/')
             .map_or("", |(folder, _name)| folder)
     }
+}
+
+/// What begins a line at the left edge that declares something for others: in Rust, in JavaScript and TypeScript, in
+/// Python and in Go.
+const PUBLIC: [&str; 6] = ["pub ", "export ", "class ", "def ", "func ", "type "];
+
+/// The words before the name of a function or type.
+const KINDS: [&str; 10] = [
+    "fn",
+    "struct",
+    "enum",
+    "trait",
+    "class",
+    "def",
+    "func",
+    "type",
+    "function",
+    "interface",
+];
+
+/// The name that a line declares for others.
+fn declared(line: &str) -> Option<&str> {
+    let is_public = PUBLIC.iter().any(|word| line.starts_with(word));
+    let mut words = line.split(' ').filter(|_| is_public);
+    words.find(|word| KINDS.contains(word))?;
+    let name = words.next()?;
+    let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    name.get(..end.unwrap_or(name.len()))
+        .filter(|name| !name.is_empty())
 }
 
 /// The first lines with text.

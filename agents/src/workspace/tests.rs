@@ -118,3 +118,39 @@ fn what_is_no_folder_is_refused_with_a_hint() {
     assert!(matches!(not_a_folder, WorkspaceError::NotAFolder { .. }));
     assert!(!not_a_folder.hint().is_empty());
 }
+
+#[test]
+fn what_is_said_of_a_folder_was_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        (
+            "src/run.rs",
+            "//! Runs things.\npub struct Run;\nfn hidden() {}\npub async fn run(it: Run) {}\n",
+        ),
+        ("src/short.rs", "pub(crate) fn short() {}\n"),
+        (
+            "web/page.ts",
+            "export interface Page<T> {}\nexport const x = 1;\n",
+        ),
+        ("notes.md", "# Notes\n"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let facts = Workspace::open(folder.path()).unwrap().facts();
+    let said: Vec<&str> = facts.iter().map(|fact| &*fact.says).collect();
+    assert_eq!(
+        said,
+        [
+            "The folder has 4 files with 8 lines, 2 of them Rust.",
+            "src has 2 files with 5 lines, all Rust; the largest is src/run.rs.",
+            "src/run.rs has 4 lines of Rust, begins with \u{201c}Runs things\u{201d}, declares Run, run.",
+            "src/short.rs has 1 line of Rust.",
+            "web has 1 file with 2 lines, all TypeScript.",
+            "web/page.ts has 2 lines of TypeScript, declares Page.",
+            "(top level) has 1 file with 1 line, all Markdown.",
+            "notes.md has 1 line of Markdown, begins with \u{201c}Notes\u{201d}.",
+        ]
+    );
+}

@@ -47,7 +47,7 @@ fn handler() -> UnifiedInterruptHandler<InterruptRequest, InterruptRouting> {
     let config = RehearsalConfig {
         seed: 5,
         pace: Pace::Unlimited,
-        material: Vec::new(),
+        facts: Vec::new(),
         script: None,
     };
     let asker = Asker {

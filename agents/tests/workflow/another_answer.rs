@@ -385,6 +385,7 @@ async fn filled_in(route: &RouteName, number: u64) -> Value {
             InterruptRouting::schemas().narrowed(route, Dialect::JsonSchema),
         ),
         tools: Arc::default(),
+        forward: None,
         chunks: None,
     };
     let model = RehearsalModel::new(RehearsalConfig {

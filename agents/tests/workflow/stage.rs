@@ -233,7 +233,7 @@ impl Stage {
         RehearsalConfig {
             seed: self.seed,
             script: Some(self.parsed_script()),
-            material: Workspace::open(self.folder.path()).unwrap().material(),
+            facts: Workspace::open(self.folder.path()).unwrap().facts(),
             ..RehearsalConfig::default()
         }
     }

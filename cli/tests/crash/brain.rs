@@ -66,7 +66,7 @@ fn model() -> RehearsalModel {
     let config = RehearsalConfig {
         seed: 3,
         pace: Pace::Unlimited,
-        material: Vec::new(),
+        facts: Vec::new(),
         script: Some(script),
     };
     RehearsalModel::new(config).with_dialect(Dialect::OpenAiStrict)

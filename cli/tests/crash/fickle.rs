@@ -51,7 +51,7 @@ fn right(request: &Received, number: u64) -> Value {
     let model = RehearsalModel::new(RehearsalConfig {
         seed: number,
         pace: Pace::Unlimited,
-        material: Vec::new(),
+        facts: Vec::new(),
         script: Some(Script::parse(SCRIPT, &catalogue::script_vocabulary()).unwrap()),
     });
     let said = answer(&model.with_dialect(Dialect::OpenAiStrict), request);
@@ -90,6 +90,7 @@ pub(crate) fn filled_in(schema: &Value, field: &str, number: u64) -> Value {
         schema,
         &[],
         &crate::wire_brain::caller("InterruptRouting", 1),
+        Some(field),
     );
     let said: Value = serde_json::from_str(&said).unwrap();
     said[field].clone()

@@ -24,7 +24,15 @@ pub(crate) fn answer(model: &RehearsalModel, request: &Received) -> String {
             _ => Message::user(text),
         })
         .collect();
-    model.answer(&asked["schema"], &said, &caller)
+    let forward = forward(said.iter().map(|message| &*message.text));
+    model.answer(&asked["schema"], &said, &caller, forward)
+}
+
+/// Where an orchestrator goes, which a request does not say: to the first phase, until the last one has its result. Others
+/// take the first of their routes.
+pub(crate) fn forward<'t>(mut said: impl Iterator<Item = &'t str>) -> Option<&'static str> {
+    let has_tickets = said.any(|text| text.contains("ticketCollectorResult"));
+    (!has_tickets).then_some("discoveryOrchestratorRequest")
 }
 
 /// Who asks for this record.

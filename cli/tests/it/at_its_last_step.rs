@@ -52,7 +52,7 @@ async fn run(
     let model = RehearsalModel::new(RehearsalConfig {
         seed: 3,
         pace: Pace::Unlimited,
-        material: Vec::new(),
+        facts: Vec::new(),
         script: Some(script.unwrap()),
     })
     .with_dialect(Dialect::OpenAiStrict);

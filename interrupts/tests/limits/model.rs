@@ -75,6 +75,7 @@ fn call() -> ModelCall {
             Dialect::JsonSchema,
         ))),
         tools: std::sync::Arc::default(),
+        forward: None,
         chunks: None,
     }
 }

@@ -1,18 +1,12 @@
 //! The tools that the rehearsal asks for: few, always the same ones, and each for a reason that it was given.
 //!
-//! A discovery agent looks at its part of the folder before it answers. A working agent runs what the goal names
-//! between backquotes: a command, or a tool with its arguments. Nothing else is ever run.
+//! An agent that has a part of the folder looks at it before it answers. Another runs what its task names between
+//! backquotes: a command, or a tool with its arguments. Nothing else is ever run.
 
-use routing_core::model::{Message, ModelCall, ModelCaller, Role, ToolOffer, ToolRequest};
+use routing_core::model::{Message, ModelCall, Role, ToolOffer, ToolRequest};
 use serde_json::{Value, json};
 
-use super::facts::Facts;
-
-/// The types of agents that look before they answer.
-const DISCOVERS: &str = "DISCOVERY_AGENT";
-
-/// The types of agents that do what the goal names.
-const WORKS: [&str; 2] = ["TICKET_AGENT", "EXECUTOR"];
+use super::heard::{self, Heard};
 
 /// What a look searches for.
 const UNFINISHED: &str = "TODO|FIXME";
@@ -21,44 +15,29 @@ const UNFINISHED: &str = "TODO|FIXME";
 const MOST_READ: usize = 2;
 
 /// What it asks for now; nothing where it answers.
-pub(super) fn wanted(call: &ModelCall, facts: &Facts) -> Vec<ToolRequest> {
+pub(super) fn wanted(call: &ModelCall) -> Vec<ToolRequest> {
     let offers = Offers(&call.tools);
-    if call.tools.is_empty() || call.caller.correction > 0 {
+    let asks = |message: &&Message| !message.tool_requests.is_empty();
+    let rounds = call.messages.iter().filter(asks).count();
+    let answered =
+        |message: &Message| message.role == Role::Assistant && message.tool_requests.is_empty();
+    // Once is enough: what was asked for before is not asked for after an answer or its correction.
+    if call.tools.is_empty() || call.caller.correction > 0 || call.messages.iter().any(answered) {
         return Vec::new();
     }
-    let rounds = call.messages.iter();
-    let rounds = rounds
-        .filter(|message| !message.tool_requests.is_empty())
-        .count();
-    let is_first_turn = call.caller.turn == 1;
-    let calls = match (call.caller.agent_type, rounds) {
-        (DISCOVERS, 0) if is_first_turn => offers.look(facts),
-        (DISCOVERS, 1) if is_first_turn => offers.read(&call.messages),
-        (worker, 0) if WORKS.contains(&worker) && is_the_first(&call.caller) => {
-            offers.named(&facts.goal)
-        }
+    let calls = match (Heard::of(&call.messages).part, rounds) {
+        (Some(part), 0) => offers.look(&part),
+        (Some(_), 1) => offers.read(&call.messages),
+        (None, 0) => heard::task(&call.messages).map_or_else(Vec::new, |task| offers.named(&task)),
         _ => Vec::new(),
     };
     let numbered = calls.into_iter().enumerate();
     numbered
         .map(|(index, (tool, arguments))| {
-            ToolRequest::new(
-                format!("call_{rounds}_{index}"),
-                tool,
-                arguments.to_string(),
-            )
+            let id = format!("call_{rounds}_{index}");
+            ToolRequest::new(id, tool, arguments.to_string())
         })
         .collect()
-}
-
-/// Whether it is the one of several workers that does what the goal names: once is enough. A plan's first step comes
-/// right after the plan was made.
-fn is_the_first(caller: &ModelCaller) -> bool {
-    if caller.agent_type == "EXECUTOR" {
-        return caller.turn == 2;
-    }
-    let own = caller.node.as_str().rsplit('/').next().unwrap_or_default();
-    caller.turn == 1 && (own == "worker-1" || own.starts_with("launched-"))
 }
 
 struct Offers<'a>(&'a [ToolOffer]);
@@ -72,22 +51,15 @@ impl Offers<'_> {
         self.has(name).then(|| (name.to_owned(), arguments))
     }
 
-    /// A look at the agent's part of the folder.
-    fn look(&self, facts: &Facts) -> Vec<(String, Value)> {
-        let part = facts.labelled("your part").map(|part| {
-            let name = part.rsplit_once(" (").map_or(part, |(name, _count)| name);
-            name.to_owned()
-        });
-        let folder = part.filter(|part| facts.folders.contains(part) && !part.starts_with('('));
-        let list = match folder {
-            Some(folder) => json!({ "path": folder }),
-            None => json!({ "depth": 2 }),
+    /// A look at the agent's part of the folder; one in brackets is no folder.
+    fn look(&self, part: &str) -> Vec<(String, Value)> {
+        let list = match part {
+            part if part.starts_with('(') => json!({ "depth": 2 }),
+            folder => json!({ "path": folder }),
         };
-        let search = json!({ "pattern": UNFINISHED });
         let list = self.if_there("list_files", list);
-        list.into_iter()
-            .chain(self.if_there("search_files", search))
-            .collect()
+        let search = self.if_there("search_files", json!({ "pattern": UNFINISHED }));
+        list.into_iter().chain(search).collect()
     }
 
     /// The first of the files that were listed.
@@ -104,9 +76,9 @@ impl Offers<'_> {
             .collect()
     }
 
-    /// What the goal names between backquotes.
-    fn named(&self, goal: &str) -> Vec<(String, Value)> {
-        let quoted = goal.split('`').skip(1).step_by(2);
+    /// What a task names between backquotes.
+    fn named(&self, task: &str) -> Vec<(String, Value)> {
+        let quoted = task.split('`').skip(1).step_by(2);
         quoted
             .map(str::trim)
             .filter(|text| !text.is_empty())
@@ -139,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_goal_names_between_backquotes_is_run_and_nothing_else() {
+    fn what_a_task_names_between_backquotes_is_run_and_nothing_else() {
         let offers = offers(&["shell", "write_file"]);
         let named = Offers(&offers)
             .named("Run `make test` and `write_file {\"path\":\"a\",\"content\":\"b\"}` please");

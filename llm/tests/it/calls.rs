@@ -79,6 +79,7 @@ pub(crate) fn call(dialect: Dialect) -> ModelCall {
         ],
         schema: schema(dialect),
         tools: Arc::default(),
+        forward: None,
         chunks: None,
     }
 }

@@ -166,6 +166,7 @@ where
             messages: review_messages(agent_type, details, payload, context.conversation),
             schema: AnswerSchemaRef::Shared(Arc::new(schema)),
             tools: Arc::default(),
+            forward: None,
             chunks: None,
         };
         loop {

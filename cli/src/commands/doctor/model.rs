@@ -125,6 +125,7 @@ fn call(
         ],
         schema: AnswerSchemaRef::Fixed(schema),
         tools: Arc::default(),
+        forward: None,
         chunks,
     })
 }

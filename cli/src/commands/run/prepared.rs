@@ -83,7 +83,7 @@ impl Prepared {
         let model = choice.open(Rehearsal {
             seed: order.seed,
             pace: Pace::from_tokens_per_second(pace),
-            material: workspace.material(),
+            facts: workspace.facts(),
             script: script.clone(),
         })?;
         limits.check(model.name())?;
