@@ -7,11 +7,13 @@ mod sample;
 
 #[cfg(debug_assertions)]
 use std::any::TypeId;
-#[cfg(debug_assertions)]
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug, Display};
 #[cfg(debug_assertions)]
 use std::sync::{Mutex, PoisonError};
+
+#[cfg(debug_assertions)]
+use probe::Seen;
 
 use super::{AnswerSchema, Dialect, check_limits};
 use crate::route::RouteId;
@@ -94,7 +96,7 @@ impl std::error::Error for RecordProblems {}
 pub(crate) fn check<R: Routing>() -> Result<(), RecordProblems> {
     let mut problems = Vec::new();
     for route in RouteSet::<R>::ALL.iter() {
-        problems.extend(agreement::disagreements(route));
+        problems.extend(agreement::disagreements(route, &mut BTreeSet::new()));
     }
     for dialect in Dialect::ALL {
         for (route, schema) in shown_schemas::<R>(dialect) {
@@ -104,16 +106,19 @@ pub(crate) fn check<R: Routing>() -> Result<(), RecordProblems> {
     RecordProblems::of(problems)
 }
 
-/// Checks that the schema of a route allows what its reader takes, and nothing else; once for each type of request, in
-/// whichever records it is used.
+/// Checks that the schema of a route allows what its reader takes, and nothing else; once for each type of request and
+/// each definition, in whichever records it is used.
 #[cfg(debug_assertions)]
 pub(super) fn agreement<R: Routing>(route: RouteId<R>) -> Result<(), RecordProblems> {
-    static AGREEING: Mutex<BTreeSet<TypeId>> = Mutex::new(BTreeSet::new());
-    let agreeing = || AGREEING.lock().unwrap_or_else(PoisonError::into_inner);
+    static AGREEING: Mutex<(BTreeSet<TypeId>, Seen)> =
+        Mutex::new((BTreeSet::new(), BTreeSet::new()));
+    let mut agreeing = AGREEING.lock().unwrap_or_else(PoisonError::into_inner);
+    let (requests, seen) = &mut *agreeing;
     let request = R::__request_type(route.index());
-    if !agreeing().contains(&request) {
-        RecordProblems::of(agreement::disagreements(route))?;
-        agreeing().insert(request);
+    if !requests.contains(&request) {
+        // What is wrong is said each time.
+        RecordProblems::of(agreement::disagreements(route, seen)).inspect_err(|_| seen.clear())?;
+        requests.insert(request);
     }
     Ok(())
 }

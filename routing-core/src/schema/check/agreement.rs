@@ -1,17 +1,18 @@
 //! Whether the schema of a route allows what its reader takes, and nothing else.
 
 use super::RecordProblem;
-use super::probe::{Probe, SchemaVerdict, probes};
+use super::probe::{Probe, SchemaVerdict, Seen, probes};
 use crate::answer::{AnswerError, AnswerFault};
 use crate::model::Dialect;
 use crate::route::RouteId;
 use crate::routing::Routing;
 
-/// Every probe of which schema and reader say different things; each place once.
-pub(super) fn disagreements<R: Routing>(route: RouteId<R>) -> Vec<RecordProblem> {
+/// Every probe of which schema and reader say different things; each place once, and nothing of definitions that were
+/// seen.
+pub(super) fn disagreements<R: Routing>(route: RouteId<R>, seen: &mut Seen) -> Vec<RecordProblem> {
     let schema = R::schemas().narrowed_unchecked(route, Dialect::JsonSchema);
     let mut problems: Vec<RecordProblem> = Vec::new();
-    probes(schema.value(), &mut |probe| {
+    probes(schema.value(), seen, &mut |probe| {
         let read = R::__parse_narrowed(route.index(), probe.answer.to_string().as_bytes());
         let Some((pointer, fault, remedy)) = difference(&probe, read.err().as_ref()) else {
             return;

@@ -27,15 +27,18 @@ pub(super) struct Probe {
     pub(super) verdict: SchemaVerdict,
 }
 
+/// Definitions that have been looked at, each as it is written, outside of unions and within.
+pub(super) type Seen = BTreeSet<(String, bool)>;
+
 /// Makes probes of a schema: the smallest answer and the fullest, then one for each place and each way in which
-/// an answer can differ there.
-pub(super) fn probes(schema: &Value, tell: &mut dyn FnMut(Probe)) {
+/// an answer can differ there. What is within definitions that were seen is left out.
+pub(super) fn probes(schema: &Value, seen: &mut Seen, tell: &mut dyn FnMut(Probe)) {
     let none = Map::new();
     let definitions = definitions(schema).unwrap_or(&none);
     let mut prober = Prober {
         definitions,
         samples: Samples::new(definitions),
-        seen: BTreeSet::new(),
+        seen,
         tell,
     };
     let root = ValuePath {
@@ -72,8 +75,7 @@ type Embed<'e> = &'e dyn Fn(Value) -> Value;
 struct Prober<'a> {
     definitions: &'a Map<String, Value>,
     samples: Samples<'a>,
-    /// The definitions that have been looked at, outside of unions and within.
-    seen: BTreeSet<(String, bool)>,
+    seen: &'a mut Seen,
     tell: &'a mut dyn FnMut(Probe),
 }
 
@@ -92,7 +94,8 @@ impl Prober<'_> {
 
     fn visit(&mut self, schema: &Value, place: &ValuePath, embed: Embed<'_>) {
         if let Some((name, definition)) = resolve(schema, self.definitions) {
-            if self.seen.insert((name, place.in_union)) {
+            let written = format!("{name} {definition}");
+            if self.seen.insert((written, place.in_union)) {
                 self.visit(definition, place, embed);
             }
             return;
