@@ -1,6 +1,7 @@
 //! The tools that come with the router.
 
 mod edit_files;
+mod file_tool;
 mod launch_agent;
 mod list_files;
 mod program;
@@ -12,29 +13,39 @@ mod walk;
 
 use std::sync::Arc;
 
+use interrupts::store::Repeating;
 use routing_core::Outcome;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use crate::tool::{PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolOutput};
+use crate::tool::{
+    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
+    ToolSpec,
+};
+
+/// How a call ends.
+type Ended = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;
 
 pub use edit_files::edit_tools;
 pub use launch_agent::{LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError};
-pub use list_files::ListFiles;
 pub use program::ProgramConfig;
 pub use python::Python;
-pub use read_file::ReadFile;
-pub use search_files::SearchFiles;
 pub use shell::Shell;
+
+use file_tool::FileTool;
+use list_files::ListFiles;
+use read_file::ReadFile;
+use search_files::SearchFiles;
 
 /// All of them but `launch_agent`, which needs a launcher.
 pub fn built_in_tools(config: &ProgramConfig) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(Shell::new(config.clone())),
         Arc::new(Python::new(config.clone())),
-        Arc::new(ReadFile::new()),
-        Arc::new(ListFiles::new()),
-        Arc::new(SearchFiles::new()),
+        Arc::new(FileTool::<ReadFile>::new()),
+        Arc::new(FileTool::<ListFiles>::new()),
+        Arc::new(FileTool::<SearchFiles>::new()),
     ];
     tools.extend(edit_tools());
     tools
@@ -47,20 +58,36 @@ fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
     })
 }
 
-/// The path that a call is about; without one it is about the whole workspace.
-fn path_of(call: &ToolCall) -> Option<String> {
-    let path = call.arguments.get("path").and_then(Value::as_str);
-    Some(path.unwrap_or(".").to_owned())
+/// A tool whose schema is that of its arguments, with what their fields say of themselves.
+fn spec_of<A: JsonSchema>(
+    name: &'static str,
+    description: String,
+    interruption: Interruption,
+    repeating: Repeating,
+) -> ToolSpec {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<A>();
+    for told_by_the_tool in ["title", "description"] {
+        schema.remove(told_by_the_tool);
+    }
+    ToolSpec {
+        name: ToolName::fixed(name),
+        description,
+        arguments: schema.to_value(),
+        interruption,
+        repeating,
+    }
 }
 
 /// Does short work that blocks, off the threads that everything else runs on. A stop does not cut it in half: long work
 /// checks the scope by itself.
 async fn blocking(
     context: &ToolContext,
-    work: impl FnOnce(&ToolContext) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError>
-    + Send
-    + 'static,
-) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+    work: impl FnOnce(&ToolContext) -> Ended + Send + 'static,
+) -> Ended {
     let context = context.clone();
     let done = tokio::task::spawn_blocking(move || work(&context)).await;
     done.unwrap_or_else(|fault| {

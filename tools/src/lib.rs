@@ -32,8 +32,8 @@ mod workspace;
 
 pub use arguments::{ArgumentsError, check_arguments};
 pub use builtin::{
-    LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig,
-    Python, ReadFile, SearchFiles, Shell, built_in_tools, edit_tools,
+    LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ProgramConfig, Python,
+    Shell, built_in_tools, edit_tools,
 };
 pub use call_log::{BegunCall, CallLog, CallLogError, CallPosition, NoCallLog};
 pub use callbacks::{NoCallbacks, ToolCallbacks};

@@ -6,21 +6,24 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use interrupts::store::Repeating;
 use routing_core::{NodeId, Outcome};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::arguments;
+use super::{Ended, arguments, spec_of};
 use crate::tool::{
-    CallId, Interruption, PartialOutput, Stopped, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    CallId, Interruption, PartialOutput, Stopped, Tool, ToolCall, ToolContext, ToolError,
     ToolOutput, ToolSpec,
 };
 
 /// What an agent is launched for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct LaunchRequest {
     /// Which one.
     pub agent: String,
-    /// What it is to do.
+    /// Everything that the agent needs to know.
+    #[schemars(length(min = 1))]
     pub task: String,
     /// The call that launches it.
     #[serde(skip)]
@@ -77,23 +80,13 @@ pub struct LaunchAgent {
 impl LaunchAgent {
     /// The tool.
     pub fn new(launcher: Arc<dyn Launcher>) -> Self {
-        let spec = ToolSpec {
-            name: ToolName::fixed("launch_agent"),
-            description:
-                "Starts another agent on a task of its own, waits for it, and returns its answer."
-                    .to_owned(),
-            arguments: json!({
-                "type": "object",
-                "properties": {
-                    "agent": {"type": "string", "enum": launcher.agents()},
-                    "task": {"type": "string", "minLength": 1, "description": "Everything that the agent needs to know."},
-                },
-                "required": ["agent", "task"],
-                "additionalProperties": false,
-            }),
-            interruption: Interruption::Stops,
-            repeating: Repeating::AskPerson,
-        };
+        let description =
+            "Starts another agent on a task of its own, waits for it, and returns its answer.";
+        let (interruption, repeating) = (Interruption::Stops, Repeating::AskPerson);
+        let description = description.to_owned();
+        let mut spec =
+            spec_of::<LaunchRequest>("launch_agent", description, interruption, repeating);
+        spec.arguments["properties"]["agent"]["enum"] = json!(launcher.agents());
         Self { launcher, spec }
     }
 
@@ -126,11 +119,7 @@ impl Tool for LaunchAgent {
         true
     }
 
-    async fn call(
-        &self,
-        call: &ToolCall,
-        context: &ToolContext,
-    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+    async fn call(&self, call: &ToolCall, context: &ToolContext) -> Ended {
         let request = LaunchRequest {
             call: Some(call.id.clone()),
             ..arguments(call)?

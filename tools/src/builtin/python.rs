@@ -2,16 +2,12 @@
 
 use async_trait::async_trait;
 use interrupts::store::Repeating;
-use routing_core::Outcome;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::arguments;
 use super::program::{Program, ProgramConfig};
-use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
-};
+use super::{Ended, arguments, spec_of};
+use crate::tool::{Interruption, Tool, ToolCall, ToolContext, ToolError, ToolSpec};
 
 /// Runs Python code with `python3`: a text, or a file of the workspace.
 #[derive(Debug, Clone)]
@@ -20,10 +16,16 @@ pub struct Python {
     spec: ToolSpec,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct PythonArguments {
+    /// The code, instead of a file.
+    #[schemars(length(min = 1))]
     code: Option<String>,
+    /// The path of the file, instead of code.
+    #[schemars(length(min = 1))]
     file: Option<String>,
+    /// What the code finds in `sys.argv[1:]`.
     #[serde(default)]
     arguments: Vec<String>,
 }
@@ -31,27 +33,11 @@ struct PythonArguments {
 impl Python {
     /// The tool.
     pub fn new(config: ProgramConfig) -> Self {
-        let spec = ToolSpec {
-            name: ToolName::fixed("python"),
-            description: "Runs Python 3 code in the workspace and returns what it wrote: either a text, or a file of \
-                 the workspace. There is no input. Everything that it starts ends with it."
-                .to_owned(),
-            arguments: json!({
-                "type": "object",
-                "properties": {
-                    "code": {"type": "string", "minLength": 1, "description": "The code, instead of a file."},
-                    "file": {"type": "string", "minLength": 1, "description": "The path of the file, instead of code."},
-                    "arguments": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "description": "What the code finds in `sys.argv[1:]`.",
-                    },
-                },
-                "additionalProperties": false,
-            }),
-            interruption: Interruption::Stops,
-            repeating: Repeating::AskPerson,
-        };
+        let description = "Runs Python 3 code in the workspace and returns what it wrote: either a text, or a file of \
+                 the workspace. There is no input. Everything that it starts ends with it.";
+        let (interruption, repeating) = (Interruption::Stops, Repeating::AskPerson);
+        let description = description.to_owned();
+        let spec = spec_of::<PythonArguments>("python", description, interruption, repeating);
         Self { config, spec }
     }
 }
@@ -62,11 +48,7 @@ impl Tool for Python {
         &self.spec
     }
 
-    async fn call(
-        &self,
-        call: &ToolCall,
-        context: &ToolContext,
-    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+    async fn call(&self, call: &ToolCall, context: &ToolContext) -> Ended {
         let given: PythonArguments = arguments(call)?;
         let mut line = match (given.code, given.file) {
             (Some(code), None) => vec!["-c".into(), code.into()],

@@ -1,99 +1,52 @@
 //! `read_file`: reads a text file of the workspace.
 
-use async_trait::async_trait;
+use std::num::NonZeroUsize;
+
 use interrupts::store::Repeating;
 use routing_core::Outcome;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::{arguments, blocking, path_of};
-use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
-};
-use crate::workspace::Workspace;
+use super::file_tool::FileWork;
+use super::{Ended, spec_of};
+use crate::tool::{Interruption, ToolContext, ToolOutput, ToolSpec};
 
 /// The most lines that are returned at once, and the most bytes.
 const MOST_LINES: usize = 2_000;
 const MOST_BYTES: usize = 255 * 1024;
 
-/// Reads a text file of the workspace, whole or some of its lines.
-#[derive(Debug, Clone)]
-pub struct ReadFile {
-    spec: ToolSpec,
-}
-
-#[derive(Deserialize)]
-struct ReadFileArguments {
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadFile {
+    #[schemars(length(min = 1))]
     path: String,
-    first_line: Option<usize>,
-    lines: Option<usize>,
+    /// From 1, which is the default.
+    first_line: Option<NonZeroUsize>,
+    /// How many lines at most.
+    lines: Option<NonZeroUsize>,
 }
 
-impl Default for ReadFile {
-    fn default() -> Self {
-        Self::new()
+impl FileWork for ReadFile {
+    fn spec() -> ToolSpec {
+        let description = format!(
+            "Reads a text file of the workspace. Returns at most {MOST_LINES} lines at once, and says how to get the next."
+        );
+        let (interruption, repeating) = (Interruption::Waits, Repeating::Idempotent);
+        spec_of::<Self>("read_file", description, interruption, repeating)
     }
-}
 
-impl ReadFile {
-    /// The tool.
-    pub fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: ToolName::fixed("read_file"),
-                description: format!(
-                    "Reads a text file of the workspace. Returns at most {MOST_LINES} lines at once, and says how to \
-                     get the next."
-                ),
-                arguments: json!({
-                    "type": "object",
-                    "properties": {
-                        "path": {"type": "string", "minLength": 1},
-                        "first_line": {"type": "integer", "minimum": 1, "description": "From 1, which is the default."},
-                        "lines": {"type": "integer", "minimum": 1, "description": "How many lines at most."},
-                    },
-                    "required": ["path"],
-                    "additionalProperties": false,
-                }),
-                interruption: Interruption::Waits,
-                repeating: Repeating::Idempotent,
-            },
-        }
+    fn run(self, context: &ToolContext) -> Ended {
+        let text = context.workspace.read_text(&self.path)?;
+        Ok(Outcome::Completed(ToolOutput::done(part(&text, &self))))
     }
 }
 
-#[async_trait]
-impl Tool for ReadFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn path(&self, call: &ToolCall, _workspace: &Workspace) -> Option<String> {
-        path_of(call)
-    }
-
-    fn keeps_to_paths(&self) -> bool {
-        true
-    }
-
-    async fn call(
-        &self,
-        call: &ToolCall,
-        context: &ToolContext,
-    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: ReadFileArguments = arguments(call)?;
-        blocking(context, move |context| {
-            let text = context.workspace.read_text(&given.path)?;
-            Ok(Outcome::Completed(ToolOutput::done(part(&text, &given))))
-        })
-        .await
-    }
-}
-
-fn part(text: &str, given: &ReadFileArguments) -> String {
-    let first = given.first_line.unwrap_or(1);
-    let most = given.lines.unwrap_or(MOST_LINES).min(MOST_LINES);
+fn part(text: &str, given: &ReadFile) -> String {
+    let first = given.first_line.map_or(1, NonZeroUsize::get);
+    let most = given
+        .lines
+        .map_or(MOST_LINES, NonZeroUsize::get)
+        .min(MOST_LINES);
     let mut part = String::new();
     let mut taken = 0;
     for line in text.split_inclusive('\n').skip(first - 1).take(most) {

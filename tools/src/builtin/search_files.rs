@@ -1,103 +1,52 @@
 //! `search_files`: finds lines in the files of the workspace.
 
-use async_trait::async_trait;
 use ignore::overrides::OverrideBuilder;
 use interrupts::store::Repeating;
 use regex::Regex;
 use routing_core::Outcome;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
+use super::file_tool::FileWork;
 use super::walk::Walk;
-use super::{arguments, blocking, path_of};
-use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
-};
-use crate::workspace::Workspace;
+use super::{Ended, spec_of};
+use crate::tool::{Interruption, PartialOutput, ToolContext, ToolError, ToolOutput, ToolSpec};
 
 /// The most lines that are returned, and the most characters of each.
 const MOST_LINES: usize = 200;
 const LONGEST_LINE: usize = 300;
 
-/// Finds the lines of the workspace's files that fit a regular expression.
-#[derive(Debug, Clone)]
-pub struct SearchFiles {
-    spec: ToolSpec,
-}
-
-#[derive(Deserialize)]
-struct SearchFilesArguments {
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchFiles {
+    /// The regular expression.
+    #[schemars(length(min = 1))]
     pattern: String,
+    /// The folder; without it the whole workspace.
     path: Option<String>,
+    /// A glob that files must fit, such as `*.rs`.
     files: Option<String>,
 }
 
-impl Default for SearchFiles {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl SearchFiles {
-    /// The tool.
-    pub fn new() -> Self {
-        Self {
-            spec: ToolSpec {
-                name: ToolName::fixed("search_files"),
-                description: format!(
-                    "Finds the lines of the workspace's text files that fit a regular expression, without hidden and \
-                     ignored files. Returns `path:line: text`, at most {MOST_LINES} lines."
-                ),
-                arguments: json!({
-                    "type": "object",
-                    "properties": {
-                        "pattern": {"type": "string", "minLength": 1, "description": "The regular expression."},
-                        "path": {"type": "string", "description": "The folder; without it the whole workspace."},
-                        "files": {"type": "string", "description": "A glob that files must fit, such as `*.rs`."},
-                    },
-                    "required": ["pattern"],
-                    "additionalProperties": false,
-                }),
-                interruption: Interruption::Stops,
-                repeating: Repeating::Idempotent,
-            },
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for SearchFiles {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl FileWork for SearchFiles {
+    fn spec() -> ToolSpec {
+        let description = format!(
+            "Finds the lines of the workspace's text files that fit a regular expression, without hidden and ignored files. \
+             Returns `path:line: text`, at most {MOST_LINES} lines."
+        );
+        let (interruption, repeating) = (Interruption::Stops, Repeating::Idempotent);
+        spec_of::<Self>("search_files", description, interruption, repeating)
     }
 
-    fn path(&self, call: &ToolCall, _workspace: &Workspace) -> Option<String> {
-        path_of(call)
-    }
-
-    fn keeps_to_paths(&self) -> bool {
-        true
-    }
-
-    async fn call(
-        &self,
-        call: &ToolCall,
-        context: &ToolContext,
-    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: SearchFilesArguments = arguments(call)?;
-        let pattern = Regex::new(&given.pattern).map_err(|error| ToolError::Unusable {
+    fn run(self, context: &ToolContext) -> Ended {
+        let pattern = Regex::new(&self.pattern).map_err(|error| ToolError::Unusable {
             reason: error.to_string(),
         })?;
-        blocking(context, move |context| search(&given, &pattern, context)).await
+        search(&self, &pattern, context)
     }
 }
 
-fn search(
-    given: &SearchFilesArguments,
-    pattern: &Regex,
-    context: &ToolContext,
-) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+fn search(given: &SearchFiles, pattern: &Regex, context: &ToolContext) -> Ended {
     let mut found = Vec::new();
     let walk = walk(given, context)?;
     for path in files(&walk, context) {
@@ -134,7 +83,7 @@ fn search(
     Ok(Outcome::Completed(ToolOutput::done(found.join("\n"))))
 }
 
-fn walk(given: &SearchFilesArguments, context: &ToolContext) -> Result<Walk, ToolError> {
+fn walk(given: &SearchFiles, context: &ToolContext) -> Result<Walk, ToolError> {
     let workspace = &context.workspace;
     let folder = workspace.directory(given.path.as_deref().unwrap_or("."))?;
     let mut walk = Walk::through(workspace, &folder);

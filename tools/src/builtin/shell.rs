@@ -5,16 +5,12 @@ use std::ffi::OsString;
 
 use async_trait::async_trait;
 use interrupts::store::Repeating;
-use routing_core::Outcome;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::arguments;
 use super::program::{Program, ProgramConfig};
-use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
-};
+use super::{Ended, arguments, spec_of};
+use crate::tool::{Interruption, Tool, ToolCall, ToolContext, ToolSpec};
 
 /// Runs a command line: with `bash` where there is one, else with `sh`.
 #[derive(Debug, Clone)]
@@ -24,35 +20,24 @@ pub struct Shell {
     spec: ToolSpec,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct ShellArguments {
+    /// The command line.
+    #[schemars(length(min = 1))]
     command: String,
+    /// The folder of the workspace to run it in; without it the workspace itself.
     directory: Option<String>,
 }
 
 impl Shell {
     /// The tool.
     pub fn new(config: ProgramConfig) -> Self {
-        let spec = ToolSpec {
-            name: ToolName::fixed("shell"),
-            description: "Runs a command line in the workspace and returns what it wrote. There is no terminal and no \
-                 input. Everything that it starts ends with it, also in the background."
-                .to_owned(),
-            arguments: json!({
-                "type": "object",
-                "properties": {
-                    "command": {"type": "string", "minLength": 1, "description": "The command line."},
-                    "directory": {
-                        "type": "string",
-                        "description": "The folder of the workspace to run it in; without it the workspace itself.",
-                    },
-                },
-                "required": ["command"],
-                "additionalProperties": false,
-            }),
-            interruption: Interruption::Stops,
-            repeating: Repeating::AskPerson,
-        };
+        let description = "Runs a command line in the workspace and returns what it wrote. There is no terminal and no \
+                 input. Everything that it starts ends with it, also in the background.";
+        let (interruption, repeating) = (Interruption::Stops, Repeating::AskPerson);
+        let description = description.to_owned();
+        let spec = spec_of::<ShellArguments>("shell", description, interruption, repeating);
         Self {
             shell: shell(&config),
             config,
@@ -67,11 +52,7 @@ impl Tool for Shell {
         &self.spec
     }
 
-    async fn call(
-        &self,
-        call: &ToolCall,
-        context: &ToolContext,
-    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+    async fn call(&self, call: &ToolCall, context: &ToolContext) -> Ended {
         let given: ShellArguments = arguments(call)?;
         let directory = context
             .workspace

@@ -3,15 +3,18 @@
 use async_trait::async_trait;
 use interrupts::store::Repeating;
 use routing_core::Outcome;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::change::{preview_undo, undo};
-use crate::builtin::blocking;
-use crate::tool::{
-    Interruption, PartialOutput, Tool, ToolCall, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec,
-};
+use crate::builtin::{Ended, blocking, spec_of};
+use crate::tool::{Interruption, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use crate::workspace::Workspace;
+
+/// Its arguments: there are none.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
 
 /// Takes the last change back.
 pub(super) struct UndoEdit {
@@ -20,15 +23,10 @@ pub(super) struct UndoEdit {
 
 impl UndoEdit {
     pub(super) fn new() -> Self {
-        let spec = ToolSpec {
-            name: ToolName::fixed("undo_edit"),
-            description: "Takes the last change by `edit_file` or `write_file` back, unless the file was changed \
-                 since, and returns that as a diff. May be called again for the change before."
-                .to_owned(),
-            arguments: json!({"type": "object", "properties": {}, "additionalProperties": false}),
-            interruption: Interruption::Waits,
-            repeating: Repeating::AskPerson,
-        };
+        let description = "Takes the last change by `edit_file` or `write_file` back, unless the file was changed since, and returns \
+                           that as a diff. May be called again for the change before.";
+        let (interruption, repeating) = (Interruption::Waits, Repeating::AskPerson);
+        let spec = spec_of::<Nothing>("undo_edit", description.to_owned(), interruption, repeating);
         Self { spec }
     }
 }
@@ -52,11 +50,7 @@ impl Tool for UndoEdit {
         Some(preview_undo(context))
     }
 
-    async fn call(
-        &self,
-        _call: &ToolCall,
-        context: &ToolContext,
-    ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
+    async fn call(&self, _call: &ToolCall, context: &ToolContext) -> Ended {
         blocking(context, move |context| {
             Ok(Outcome::Completed(ToolOutput::done(undo(context)?)))
         })
