@@ -13,21 +13,22 @@ use std::time::Duration;
 use async_trait::async_trait;
 use control::{
     Ask, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskInterrupt, AskInterruptOf, AskInterrupts,
-    AskRun, Command, NewDecision, StopOrder, Withdraw,
+    AskRun, Command, NewDecision, PublishEvent, RequestStop, StopOrder, Withdraw,
 };
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, RunState, State};
-use interrupts::store::{Filter, Page, Run, Verification};
+use interrupts::store::{Admitted, Filter, Page, Run, Verification};
 use interrupts::{Digest, IdempotencyKey};
 use planning::{PlanChangeRequest, StoredPlan};
 use routing_core::{InterruptId, RunId, StopMode};
 use store::Opening;
+use uuid::Uuid;
 
 use crate::arguments::StoreArguments;
 use crate::commands::is_launched;
 use crate::exit::{Exit, Failure};
 use crate::refused::no_interrupt;
-use crate::request::{Addressee, AskRequest};
+use crate::request::{self, Addressee, AskRequest};
 use crate::workflows;
 
 pub(crate) use local::{Local, me};
@@ -36,15 +37,6 @@ pub(crate) use whereabouts::{ServerLocation, Whereabouts};
 
 /// Decisions that were refused, each with its index among those that were requested.
 pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;
-
-/// An interrupt that was asked for.
-#[derive(Debug, Clone)]
-pub(crate) struct Requested {
-    /// The interrupt in its current state.
-    pub(crate) interrupt: Interrupt,
-    /// Whether the same was asked for before.
-    pub(crate) already: bool,
-}
 
 /// The result of verifying the whole audit.
 #[derive(Debug, Clone)]
@@ -102,14 +94,9 @@ pub(crate) trait Backend: Send + Sync {
         decisions: Vec<(InterruptId, NewDecision)>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure>;
 
-    /// Asks for a stop. While the same one is under way, that one is returned, as hard as the hardest request.
-    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure>;
-
-    /// Carries out a stop of a run that no process owns any more, unless a server does that. Safe to repeat.
-    async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure>;
-
-    /// Publishes an event that asks an agent to interrupt itself. Its id is its key.
-    async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure>;
+    /// Carries out a stop of a run that no process owns any more, unless a server does that. Returns what it is then. Safe
+    /// to repeat.
+    async fn see_to(&self, stop: &Interrupt) -> Result<Option<Interrupt>, Failure>;
 
     /// The name that is recorded for what is done here.
     async fn my_name(&self) -> Result<String, Failure>;
@@ -130,6 +117,39 @@ impl dyn Backend + '_ {
             Place::Store(local) => local.carry_out(command).await,
             Place::Server(remote) => remote.carry_out(command).await,
         }
+    }
+
+    /// Asks for a stop. While the same one is under way, that one is returned, as hard as the hardest request.
+    pub(crate) async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Admitted, Failure> {
+        let stop = RequestStop {
+            run: to.run.id,
+            node: to.node.clone(),
+            order: stop.clone(),
+            // An answer that is lost is asked for again.
+            key: Some(Uuid::now_v7().to_string()),
+        };
+        let asked = self.carry_out(stop).await?;
+        let (Admitted::New(interrupt) | Admitted::Known(interrupt)) = &asked;
+        self.learn_of([interrupt]).await?;
+        Ok(match (self.see_to(interrupt).await?, &asked) {
+            (Some(now), Admitted::New(_)) => Admitted::New(now),
+            (Some(now), Admitted::Known(_)) => Admitted::Known(now),
+            (None, _) => asked,
+        })
+    }
+
+    /// Publishes an event that asks an agent to interrupt itself. Its id is its key.
+    pub(crate) async fn publish(
+        &self,
+        to: &Addressee,
+        wish: AskRequest,
+    ) -> Result<Admitted, Failure> {
+        let (event, _target) = request::wished(to, &wish)?;
+        let run = Some(to.run.id);
+        let published = self.carry_out(PublishEvent { run, event }).await?;
+        let (Admitted::New(interrupt) | Admitted::Known(interrupt)) = &published;
+        self.learn_of([interrupt]).await?;
+        Ok(published)
     }
 
     /// Withdraws an interrupt; of a stop, what was asked here, or the asking with this number.

@@ -1,8 +1,6 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use control::{Caller, Requester, Target};
-use interrupts::catalogue::{Catalogue, EventError, NamedEvent};
-use interrupts::manager::StopCause;
+use interrupts::catalogue::{EventError, NamedEvent};
 use interrupts::store::{NodeRow, Run};
 use interrupts::{KindName, RouteName};
 use jiff::Timestamp;
@@ -11,7 +9,6 @@ use routing_core::{EventId, InterruptType, NodeId};
 use crate::address::full;
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
-use crate::hooks::is_of_hook;
 use crate::listing;
 use crate::workflows;
 
@@ -62,29 +59,8 @@ impl Addressee {
     }
 }
 
-impl Addressee {
-    /// The addressee as the target of a request.
-    pub(crate) fn target<'a>(&'a self, catalogue: Option<&'a Catalogue>) -> Target<'a> {
-        Target {
-            run: &self.run,
-            node: &self.node,
-            kind: &self.kind,
-            catalogue,
-        }
-    }
-}
-
 fn name<T>(made: Result<T, interrupts::NameError>) -> Result<T, Failure> {
     made.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
-}
-
-/// A person; or a program that a hook started, which is no person at a key.
-pub(crate) fn asker(caller: &Caller) -> Requester<'_> {
-    let mut asker = Requester::of(caller);
-    if is_of_hook() {
-        asker.cause = StopCause::Hook;
-    }
-    asker
 }
 
 /// Why an agent cannot be asked to interrupt itself.

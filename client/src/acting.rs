@@ -1,11 +1,10 @@
 //! What callers do to agents, their interrupts and their plans.
 
-use control::{Command, NewDecision, StopOrder};
-use interrupts::catalogue::NamedEvent;
+use control::{Command, NewDecision};
 use interrupts::store::CheckpointId;
 use planning::PlanChangeRequest;
-use reqwest::{Method, StatusCode};
-use routing_core::{InterruptId, NodeId, RunId};
+use reqwest::Method;
+use routing_core::{InterruptId, RunId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -14,36 +13,10 @@ use crate::decision::body;
 use crate::request::Request;
 use crate::{Client, ClientError, ProblemDocument};
 
-/// An interrupt that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RequestedInterrupt {
-    /// The interrupt.
-    pub interrupt: InterruptId,
-    /// Whether the same request was made before.
-    pub already: bool,
-}
-
-/// The part of a view that says which interrupt it is of.
-#[derive(Debug, Deserialize)]
-struct InterruptReference {
-    id: InterruptId,
-}
-
-/// The answer to an event.
-#[derive(Debug, Deserialize)]
-struct Fate {
-    interrupt: InterruptReference,
-}
-
 /// The part of a changed plan that says where it is.
 #[derive(Debug, Deserialize)]
 struct Saved {
     checkpoint: u64,
-}
-
-fn address(run: RunId, node: &NodeId) -> String {
-    format!("{run}/{node}")
 }
 
 impl Client {
@@ -70,7 +43,7 @@ impl Client {
         } else {
             ask
         };
-        Ok(self.answer(ask).await?.body)
+        self.answer(ask).await
     }
 
     /// Decides. If several callers try, one wins, and the others get the decision that won and who made it.
@@ -124,62 +97,6 @@ impl Client {
         self.ask_for_all(ask).await
     }
 
-    /// Asks an agent, or with its first agent a whole run, to stop. A stop of the same agent that is under way is
-    /// reused, with the hardest requested mode.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if there is nothing to stop.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped, it was asked for or not: ask again, and it is the same stop.
-    pub async fn stop(
-        &self,
-        run: RunId,
-        node: &NodeId,
-        stop: &StopOrder,
-    ) -> Result<RequestedInterrupt, ClientError> {
-        let address = address(run, node);
-        let parts = ["v1", "agents", &address, "interrupts"];
-        let ask = Request::to_change(Method::POST, &parts)
-            .with(json!(stop))
-            .once();
-        let answer = self.answer::<InterruptReference>(ask).await?;
-        Ok(RequestedInterrupt {
-            interrupt: answer.body.id,
-            already: answer.status == StatusCode::OK,
-        })
-    }
-
-    /// Publishes an event that asks an agent to interrupt itself. Its own id makes repeated sends one event.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Refused`] if its agent may not be asked that, or may not go there.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat with the same event.
-    pub async fn publish(
-        &self,
-        run: RunId,
-        event: NamedEvent,
-    ) -> Result<RequestedInterrupt, ClientError> {
-        let unsendable = |problem: String| ClientError::Unsendable { problem };
-        let mut event = event;
-        event.node_id = NodeId::new(address(run, &event.node_id))
-            .map_err(|error| unsendable(error.to_string()))?;
-        let body = serde_json::to_value(&event).map_err(|error| unsendable(error.to_string()))?;
-        let parts = ["v1", "interrupt-requests"];
-        let ask = Request::to_change(Method::POST, &parts).with(body).once();
-        let answer = self.answer::<Fate>(ask).await?;
-        Ok(RequestedInterrupt {
-            interrupt: answer.body.interrupt.id,
-            already: answer.status == StatusCode::OK,
-        })
-    }
-
     /// Changes a held plan. The run stays as it is. Returns where the plan is saved now.
     ///
     /// # Errors
@@ -211,7 +128,7 @@ impl Client {
         let changed = self.answer::<Saved>(ask.patiently()).await?;
         Ok(CheckpointId {
             run,
-            number: changed.body.checkpoint,
+            number: changed.checkpoint,
         })
     }
 

@@ -48,13 +48,6 @@ pub struct WhoAmI {
     pub seq: String,
 }
 
-/// An answer that is no refusal.
-#[derive(Debug)]
-pub(crate) struct ServerAnswer<T> {
-    pub(crate) status: StatusCode,
-    pub(crate) body: T,
-}
-
 /// What became of one attempt.
 enum Attempt {
     Answered(StatusCode, Vec<u8>),
@@ -162,21 +155,19 @@ impl Client {
         parts: &[&str],
         query: &[(&str, String)],
     ) -> Result<T, ClientError> {
-        let answer = self.answer(Request::to_read(parts, query)).await?;
-        Ok(answer.body)
+        self.answer(Request::to_read(parts, query)).await
     }
 
     /// Sends a request and returns its answer.
     pub(crate) async fn answer<T: DeserializeOwned>(
         &self,
         ask: Request<'_>,
-    ) -> Result<ServerAnswer<T>, ClientError> {
+    ) -> Result<T, ClientError> {
         let (status, body) = self.sent(&ask).await?;
         if !status.is_success() {
             return Err(self.refused(status, ProblemDocument::read(status, &body)));
         }
-        let body = self.decoded(&body)?;
-        Ok(ServerAnswer { status, body })
+        self.decoded(&body)
     }
 
     /// Sends a request that is carried out whole or not at all. Returns what was refused of it, each with its id, or

@@ -50,7 +50,6 @@ mod request;
 mod runs;
 mod token;
 
-pub use acting::RequestedInterrupt;
 pub use address::Address;
 pub use client::{Client, ClientSettings, WhoAmI};
 pub use error::ClientError;

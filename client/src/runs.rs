@@ -49,7 +49,7 @@ impl Client {
         let body = json!({"goal": new.goal, "options": new.options});
         let ask = Request::to_change(Method::POST, &parts).with(body);
         let answer = self.answer::<RunReference>(ask).await?;
-        Ok(answer.body.run_id)
+        Ok(answer.run_id)
     }
 
     /// Resumes a run on the server. Returns the run that continues: another one if a checkpoint is named.
@@ -66,6 +66,6 @@ impl Client {
         let parts = ["v1", "runs", &run, "resume"];
         let ask = Request::to_change(Method::POST, &parts).with(json!(how));
         let answer = self.answer::<RunReference>(ask).await?;
-        Ok(answer.body.run_id)
+        Ok(answer.run_id)
     }
 }

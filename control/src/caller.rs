@@ -1,7 +1,9 @@
 //! Who asks for something.
 
 use interrupts::life::{Actor, Role};
+use interrupts::manager::StopCause;
 use interrupts::{Digest, IdempotencyKey, NameError};
+use routing_core::StopSource;
 use uuid::Uuid;
 
 use crate::reach::Reach;
@@ -13,6 +15,8 @@ pub struct Caller {
     pub actor: Actor,
     /// What of the runs.
     pub reach: Reach,
+    /// Whether a hook has begun the program that asks: then no person was at a key.
+    pub is_hook: bool,
 }
 
 impl Caller {
@@ -44,9 +48,24 @@ impl Caller {
         IdempotencyKey::new(format!("{purpose}:{}", id.simple()))
     }
 
-    /// Whether a program asks: an agent's token speaks for one, all others for people.
-    pub(crate) const fn is_program(&self) -> bool {
-        matches!(self.actor.role, Role::Requester)
+    /// What kind of source a request comes from: an agent's token speaks for a program, all others for people.
+    pub(crate) const fn source(&self) -> StopSource {
+        if matches!(self.actor.role, Role::Requester) {
+            StopSource::Programmatic
+        } else {
+            StopSource::User
+        }
+    }
+
+    /// What causes a request.
+    pub(crate) const fn cause(&self) -> StopCause {
+        if self.is_hook {
+            StopCause::Hook
+        } else if matches!(self.source(), StopSource::Programmatic) {
+            StopCause::Code
+        } else {
+            StopCause::UserEscape
+        }
     }
 }
 

@@ -15,8 +15,10 @@ use serde_json::value::RawValue;
 use crate::ask::{in_json, misread};
 use crate::caller::Caller;
 use crate::control::Control;
+use crate::event::PublishEvent;
 use crate::refusal::{NotDone, not_changed, not_open, not_sent, rule_not_made};
 use crate::right::Right;
+use crate::stop::RequestStop;
 use crate::token::{MakeToken, RevokeToken};
 
 /// A command of one who may give it.
@@ -92,6 +94,8 @@ macro_rules! commands {
 }
 
 commands!(
+    RequestStop,
+    PublishEvent,
     ChangeClaim,
     Withdraw,
     Redrive,

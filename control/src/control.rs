@@ -2,23 +2,26 @@
 //! differ in who asks and in what wakes the run.
 
 use interrupts::IdempotencyKey;
-use interrupts::catalogue::NamedEvent;
+use interrupts::catalogue::{CatalogueBook, NamedEvent, SharedCatalogue};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::policy::Policy;
-use interrupts::store::{Admitted, Deciding, RefusedDecision, Store, TogetherError};
+use interrupts::store::{Admitted, Deciding, RefusedDecision, Run, Store, TogetherError};
 use jiff::Timestamp;
 
+use crate::caller::Caller;
 use crate::event::{event_admission, event_key};
 use crate::refusal::{Code, NotDone, Refusal, not_admitted, not_asked, not_changed, refuse_ended};
-use crate::request::{Requester, Target, Terms};
+use crate::request::{Target, Terms};
 use crate::right::Right;
 use crate::stop::StopOrder;
 
-/// A store, the policy that sets the terms of what is requested of it, and the time.
+/// A store, the catalogues of its workflows, the policy that sets the terms of what is requested of it, and the time.
 #[derive(Clone, Copy)]
 pub struct Control<'a> {
     /// The store.
     pub store: &'a dyn Store,
+    /// The catalogues that are known here; others are in the store.
+    pub catalogues: &'a CatalogueBook,
     /// The policy.
     pub policy: &'a Policy,
     /// When it is carried out.
@@ -48,17 +51,17 @@ impl Control<'_> {
         &self,
         of: &Target<'_>,
         order: &StopOrder,
-        by: Requester<'_>,
+        by: &Caller,
         key: IdempotencyKey,
     ) -> Result<Admitted, NotDone> {
-        Right::Request.demand(by.caller)?;
-        by.caller.reach.demand(of)?;
+        Right::Request.demand(by)?;
+        by.reach.demand(of)?;
         order.check(of).map_err(not_asked)?;
         if order.scope == Scope::Run {
-            by.caller.reach.demand_whole_run()?;
+            by.reach.demand_whole_run()?;
         }
         if order.ends_run(of) {
-            Right::Direct.demand(by.caller)?;
+            Right::Direct.demand(by)?;
         }
         let known = self.known(&key).await?;
         if known.is_none() {
@@ -84,13 +87,13 @@ impl Control<'_> {
         &self,
         to: &Target<'_>,
         event: &NamedEvent,
-        by: Requester<'_>,
+        by: &Caller,
     ) -> Result<Admitted, NotDone> {
-        Right::to_publish(event).demand(by.caller)?;
-        by.caller.reach.demand(to)?;
+        Right::to_publish(event).demand(by)?;
+        by.reach.demand(to)?;
         let key = event_key(event).map_err(not_asked)?;
         let known = self.known(&key).await?;
-        let reach = &by.caller.reach;
+        let reach = &by.reach;
         if known
             .as_ref()
             .is_some_and(|it| !reach.covers(it.run, &it.node))
@@ -137,6 +140,12 @@ impl Control<'_> {
             Err(TogetherError::Store(error)) => Err(NotDone::Store(error)),
             Err(other) => Err(NotDone::Failed(other.into())),
         }
+    }
+
+    /// The catalogue that a run goes on under, if it is known.
+    pub(crate) async fn catalogue_of(&self, run: &Run) -> Result<Option<SharedCatalogue>, NotDone> {
+        let found = self.catalogues.of_run(self.store, run).await;
+        found.map_err(NotDone::Store)
     }
 
     fn terms<'a>(&'a self, known: Option<&'a Interrupt>) -> Terms<'a> {

@@ -4,9 +4,57 @@ use interrupts::IdempotencyKey;
 use interrupts::catalogue::{EventError, NamedEvent};
 use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::AgentRoutes;
-use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
+use interrupts::store::Admitted;
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
+use serde::{Deserialize, Serialize};
 
-use crate::request::{InvalidRequest, Requester, Target, Terms};
+use crate::caller::Caller;
+use crate::command::Command;
+use crate::control::Control;
+use crate::refusal::NotDone;
+use crate::request::{InvalidRequest, Target, Terms};
+use crate::right::Right;
+
+/// Publishes a supervisor's event. Its id is its key: what was published before is answered again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishEvent {
+    /// The run of its agent; absent if the event names the agent by its address, or by what one live run has.
+    pub run: Option<RunId>,
+    /// The event.
+    pub event: NamedEvent,
+}
+
+impl Command for PublishEvent {
+    type Done = Admitted;
+
+    const NAME: &'static str = "publish_event";
+
+    const RIGHT: Right = Right::Request;
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    fn run_of(done: &Admitted) -> Option<RunId> {
+        let (Admitted::New(interrupt) | Admitted::Known(interrupt)) = done;
+        Some(interrupt.run)
+    }
+
+    async fn carry_out(self, at: &Control<'_>, by: &Caller) -> Result<Admitted, NotDone> {
+        // Who may not publish it is not told whether the agent is there.
+        Right::to_publish(&self.event).demand(by)?;
+        let node = &self.event.node_id;
+        let address = match self.run {
+            Some(run) => format!("{run}/{node}"),
+            None => node.to_string(),
+        };
+        let agent = by.reach.agent(at.store, &address).await?;
+        let catalogue = at.catalogue_of(&agent.run).await?;
+        let to = agent.target(catalogue.as_deref());
+        at.publish(&to, &self.event, by).await
+    }
+}
 
 /// The key of an event: its id.
 ///
@@ -25,7 +73,7 @@ pub fn event_key(event: &NamedEvent) -> Result<IdempotencyKey, InvalidRequest> {
 pub(crate) fn event_admission(
     event: &NamedEvent,
     to: &Target<'_>,
-    by: Requester<'_>,
+    by: &Caller,
     terms: Terms<'_>,
 ) -> Result<Admission, InvalidRequest> {
     let known = to
@@ -49,7 +97,7 @@ pub(crate) fn event_admission(
         routes,
         interrupt_type: asked_type(event.interrupt_type),
         source: by.source(),
-        requested_by: by.caller.actor.clone(),
+        requested_by: by.actor.clone(),
         mode: StopMode::Graceful,
         scope: Scope::Agent,
         reason: event.reason.clone(),

@@ -44,7 +44,7 @@ pub use command::{
 pub use control::Control;
 pub use deciding::{NewDecision, RememberOrder, preview};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision};
-pub use event::event_key;
+pub use event::{PublishEvent, event_key};
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
 pub use question::{
     Destination, QuestionContent, own_fields, reason_of, request_misfits, request_schema, route_of,
@@ -56,10 +56,10 @@ pub use refusal::{
     not_admitted, not_asked, not_changed, not_open, not_read, not_sent, plan_not_changed,
     plan_not_read, refuse_ended, rule_not_made, verdict_refused,
 };
-pub use request::{InvalidRequest, Requester, Target};
+pub use request::{InvalidRequest, Target};
 pub use resume::ResumeOrder;
 pub use right::Right;
-pub use stop::{CancelOrder, StopOrder};
+pub use stop::{CancelOrder, RequestStop, StopOrder};
 pub use suggested::{PROGRAM, as_called, call_program, has_own_name, next_command};
 pub use token::{
     Credential, Issued, MadeToken, MakeToken, RevokeToken, TokenOrder, TokenView, issue_bought,

@@ -1,45 +1,13 @@
-//! Who makes a request of whom, and why a request is refused.
+//! Whom a request concerns, and why it is refused.
 
 use interrupts::NameError;
 use interrupts::catalogue::{Catalogue, EventError};
 use interrupts::life::{Admission, Family, Interrupt};
-use interrupts::manager::{AgentRoutes, StopCause};
+use interrupts::manager::AgentRoutes;
 use interrupts::policy::{Policy, Subject};
 use interrupts::store::Run;
 use interrupts::{KindName, WorkflowName};
-use routing_core::{InterruptType, NodeId, StopMode, StopSource};
-
-use crate::caller::Caller;
-
-/// Who asks for a stop or publishes an event, and what caused it.
-#[derive(Debug, Clone, Copy)]
-pub struct Requester<'a> {
-    /// Who.
-    pub caller: &'a Caller,
-    /// What caused it.
-    pub cause: StopCause,
-}
-
-impl<'a> Requester<'a> {
-    /// A caller who asks by himself.
-    pub const fn of(caller: &'a Caller) -> Self {
-        let cause = if caller.is_program() {
-            StopCause::Code
-        } else {
-            StopCause::UserEscape
-        };
-        Self { caller, cause }
-    }
-
-    /// What kind of source it comes from.
-    pub(crate) const fn source(self) -> StopSource {
-        if self.caller.is_program() {
-            StopSource::Programmatic
-        } else {
-            StopSource::User
-        }
-    }
-}
+use routing_core::{InterruptType, NodeId, StopMode};
 
 /// The agent that the request concerns; for a whole run, its first agent.
 #[derive(Debug, Clone, Copy)]

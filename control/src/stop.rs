@@ -3,13 +3,20 @@
 use interrupts::IdempotencyKey;
 use interrupts::life::{Admission, ExpiryOutcome, Family, Recurrence, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::{AgentRoutes, StopNote};
+use interrupts::store::Admitted;
 use journal::Workflow;
 use planning::plan_kind;
-use routing_core::{InterruptId, InterruptType, StopMode};
+use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::request::{InvalidRequest, Requester, Target, Terms};
+use crate::address::{AgentAddress, FoundAgent};
+use crate::caller::Caller;
+use crate::command::Command;
+use crate::control::Control;
+use crate::refusal::{NotDone, no_agent};
+use crate::request::{InvalidRequest, Target, Terms};
+use crate::right::Right;
 
 /// A stop to ask for, in its one form on the wire too. What it leaves out is that of a pause which lets the agent finish
 /// its step.
@@ -48,6 +55,75 @@ impl Default for StopOrder {
             Scope::Agent,
             String::new(),
         )
+    }
+}
+
+/// Asks for a stop of an agent, or at its first agent of a whole run. While the same stop is under way, that one is returned, as
+/// hard as the hardest request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestStop {
+    /// The run.
+    pub run: RunId,
+    /// The agent. The first one of a run need not have begun.
+    pub node: NodeId,
+    /// What is asked for.
+    pub order: StopOrder,
+    /// The same key of the same caller is the same request; it is a new one if absent.
+    pub key: Option<String>,
+}
+
+impl RequestStop {
+    /// A stop of an agent that was found.
+    pub fn of(agent: &FoundAgent, order: StopOrder, key: Option<String>) -> Self {
+        let AgentAddress { run, node } = agent.address();
+        Self {
+            run,
+            node,
+            order,
+            key,
+        }
+    }
+}
+
+impl Command for RequestStop {
+    type Done = Admitted;
+
+    const NAME: &'static str = "request_stop";
+
+    const RIGHT: Right = Right::Request;
+
+    fn is_repeatable(&self) -> bool {
+        self.key.is_some()
+    }
+
+    fn run_of(done: &Admitted) -> Option<RunId> {
+        let (Admitted::New(interrupt) | Admitted::Known(interrupt)) = done;
+        Some(interrupt.run)
+    }
+
+    async fn carry_out(self, at: &Control<'_>, by: &Caller) -> Result<Admitted, NotDone> {
+        let Self {
+            node, order, key, ..
+        } = &self;
+        let run = by.reach.run(at.store, &self.run.to_string()).await?;
+        let catalogue = at.catalogue_of(&run).await?;
+        let row = at.store.node(run.id, node).await.map_err(NotDone::Store)?;
+        let first = || match node.parent() {
+            Some(_) => None,
+            None => Some(catalogue.as_ref()?.agent_routes(None)?.kind),
+        };
+        let kind = row.map(|row| row.kind).or_else(first);
+        let kind = kind.ok_or_else(|| no_agent(&format!("{}/{node}", run.id)))?;
+        let of = Target {
+            run: &run,
+            node,
+            kind: &kind,
+            catalogue: catalogue.as_deref(),
+        };
+        let key = by.request_key("stop", key.as_deref());
+        let key = key.map_err(|error| NotDone::Failed(error.into()))?;
+        at.stop(&of, order, by, key).await
     }
 }
 
@@ -157,7 +233,7 @@ impl StopOrder {
     pub(crate) fn admission(
         &self,
         of: &Target<'_>,
-        by: Requester<'_>,
+        by: &Caller,
         key: IdempotencyKey,
         terms: Terms<'_>,
     ) -> Result<Admission, InvalidRequest> {
@@ -176,7 +252,7 @@ impl StopOrder {
             routes,
             interrupt_type: self.interrupt_type,
             source: by.source(),
-            requested_by: by.caller.actor.clone(),
+            requested_by: by.actor.clone(),
             mode: self.mode,
             scope: self.scope,
             reason: self.reason.clone(),
@@ -190,7 +266,7 @@ impl StopOrder {
             reroute: None,
         };
         let note = StopNote {
-            cause: by.cause,
+            cause: by.cause(),
             limit_ms: terms.set(&mut admission, self.limit_ms),
             metadata,
         };

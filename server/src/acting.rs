@@ -15,7 +15,7 @@ pub(crate) use plan_change::{PlanChangeOrder, change_plan, reading_of};
 pub(crate) use publish::publish;
 pub(crate) use resume::{KeyedResume, resume};
 pub(crate) use rule::{make_rule, revoke_rule, rule_named};
-pub(crate) use stop::{affected, stop};
+pub(crate) use stop::affected;
 
 use control::{Caller, no_interrupt};
 use routing_core::{InterruptId, RunId};

@@ -109,6 +109,7 @@ impl App {
     pub(crate) fn control(&self) -> Control<'_> {
         Control {
             store: self.store(),
+            catalogues: &self.catalogues,
             policy: &self.config.policy,
             now: self.now(),
         }

@@ -5,28 +5,25 @@ use std::time::Duration;
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
 use control::{
-    Ask, AskInterrupt, Caller, Command, Control, NewDecision, Reach, Reading, StopOrder,
-    plan_not_changed,
+    Ask, AskInterrupt, Caller, Command, Control, NewDecision, Reach, Reading, plan_not_changed,
 };
-use interrupts::IdempotencyKey;
 use interrupts::life::{Actor, Interrupt};
 use interrupts::policy::Policy;
-use interrupts::store::{Admitted, Deciding, Run, Store, VerifyError};
+use interrupts::store::{Deciding, Run, Store, VerifyError};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, StoredPlan};
 use routing_core::{DecisionId, InterruptId, RunId};
 use store::Opening;
-use uuid::Uuid;
 
-use super::{Backend, Place, RefusedDecisions, Requested, Verified};
+use super::{Backend, Place, RefusedDecisions, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::asker::end_of_gone;
 use crate::exit::{Exit, Failure};
+use crate::hooks::is_of_hook;
 use crate::plan;
 use crate::policy;
 use crate::refused::no_interrupt;
-use crate::request::{self, Addressee, AskRequest, asker};
 use crate::run_owner::has_process;
 use crate::storage::Storage;
 use crate::workflows;
@@ -51,6 +48,7 @@ fn caller() -> Result<Caller, Failure> {
     Ok(Caller {
         actor: me()?,
         reach: Reach::EVERYTHING,
+        is_hook: is_of_hook(),
     })
 }
 
@@ -110,7 +108,7 @@ impl Local {
 
     /// Carries out a command of the person at this terminal.
     pub(super) async fn carry_out<C: Command>(&self, command: C) -> Result<C::Done, Failure> {
-        let policy = Policy::default();
+        let policy = policy::of_environment()?;
         let done = self.control(&policy).carry_out(&caller()?, command).await?;
         if let Some(run) = C::run_of(&done) {
             self.notify(run).await?;
@@ -150,26 +148,10 @@ impl Local {
     fn control<'a>(&'a self, policy: &'a Policy) -> Control<'a> {
         Control {
             store: self.store(),
+            catalogues: workflows::book(),
             policy,
             now: Timestamp::now(),
         }
-    }
-
-    async fn admit(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
-        let policy = policy::of_environment()?;
-        let catalogue = workflows::of_run(&to.run);
-        let key = IdempotencyKey::new(format!("stop-{}", Uuid::now_v7()))
-            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let (of, by) = (to.target(catalogue.as_deref()), caller()?);
-        let control = self.control(&policy);
-        Ok(requested(control.stop(&of, stop, asker(&by), key).await?))
-    }
-}
-
-fn requested(admitted: Admitted) -> Requested {
-    Requested {
-        already: matches!(admitted, Admitted::Known(_)),
-        interrupt: admitted.into_interrupt(),
     }
 }
 
@@ -252,40 +234,14 @@ impl Backend for Local {
         Ok(Ok(decided))
     }
 
-    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
-        let mut made = self.admit(to, stop).await?;
-        // Its owner may have released it since it was looked up: one that releases it later looks once more.
-        let run = self.store().run(to.run.id).await?;
-        let run = run.unwrap_or_else(|| to.run.clone());
-        self.storage.notify(&run).await;
-        if !has_process(&run)
-            && let Some(interrupt) =
-                orphaned::take_hold(&self.storage, &made.interrupt, &run).await?
-        {
-            made.interrupt = interrupt;
+    async fn see_to(&self, stop: &Interrupt) -> Result<Option<Interrupt>, Failure> {
+        match self.store().run(stop.run).await? {
+            // Its owner may have released it meanwhile: one that releases it later looks once more.
+            Some(run) if !run.state.is_final() && !has_process(&run) => {
+                orphaned::take_hold(&self.storage, stop, &run).await
+            }
+            _ => Ok(None),
         }
-        Ok(made)
-    }
-
-    async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure> {
-        if let Some(run) = self.store().run(stop.run).await?
-            && !run.state.is_final()
-            && !has_process(&run)
-        {
-            orphaned::take_hold(&self.storage, stop, &run).await?;
-        }
-        Ok(())
-    }
-
-    async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure> {
-        let policy = policy::of_environment()?;
-        let (event, _target) = request::wished(to, &wish)?;
-        let catalogue = workflows::of_run(&to.run);
-        let (to_agent, by) = (to.target(catalogue.as_deref()), caller()?);
-        let control = self.control(&policy);
-        let admitted = control.publish(&to_agent, &event, asker(&by)).await?;
-        self.storage.notify(&to.run).await;
-        Ok(requested(admitted))
     }
 
     async fn my_name(&self) -> Result<String, Failure> {

@@ -5,19 +5,18 @@ mod failure;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{Client, ClientSettings, RequestedInterrupt};
-use control::{Ask, Command, NewDecision, StopOrder, no_plan};
+use client::{Client, ClientSettings};
+use control::{Ask, Command, NewDecision, no_plan};
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use planning::{PlanChangeRequest, StoredPlan};
 use routing_core::InterruptId;
 
-use super::{Backend, Place, RefusedDecisions, Requested, ServerLocation, Verified};
+use super::{Backend, Place, RefusedDecisions, ServerLocation, Verified};
 use crate::authority;
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::no_interrupt;
-use crate::request::{self, Addressee, AskRequest};
 
 use failure::{of_address, of_authorities, of_problem, of_token};
 
@@ -79,13 +78,6 @@ impl Remote {
     async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         let at: &dyn Backend = self;
         at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
-    }
-
-    async fn requested(&self, asked: RequestedInterrupt) -> Result<Requested, Failure> {
-        Ok(Requested {
-            already: asked.already,
-            interrupt: self.now(asked.interrupt).await?,
-        })
     }
 }
 
@@ -157,20 +149,9 @@ impl Backend for Remote {
         Ok(Ok(decided))
     }
 
-    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
-        let asked = self.client.stop(to.run.id, &to.node, stop).await?;
-        self.requested(asked).await
-    }
-
-    async fn see_to(&self, _stop: &Interrupt) -> Result<(), Failure> {
+    async fn see_to(&self, _stop: &Interrupt) -> Result<Option<Interrupt>, Failure> {
         // The server does.
-        Ok(())
-    }
-
-    async fn publish(&self, to: &Addressee, wish: AskRequest) -> Result<Requested, Failure> {
-        let (event, _target) = request::wished(to, &wish)?;
-        let asked = self.client.publish(to.run.id, event).await?;
-        self.requested(asked).await
+        Ok(None)
     }
 
     async fn my_name(&self) -> Result<String, Failure> {

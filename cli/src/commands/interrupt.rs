@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use interrupts::life::{Family, Interrupt, Scope, State};
-use interrupts::store::{Checkpoint, NodeRow, Page, Run};
+use interrupts::store::{Admitted, Checkpoint, NodeRow, Page, Run};
 use jiff::Timestamp;
 use routing_core::{InterruptType, NodeId, StopMode};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use super::print;
 use crate::address::{Address, find, full};
 use crate::advice::{advised, continuing};
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
-use crate::backend::{self, Backend, Requested};
+use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure};
 use crate::listing;
 use crate::palette::Palette;
@@ -302,10 +302,9 @@ async fn make(
         };
         backend.publish(&to, wish).await?
     };
-    let Requested { interrupt, already } = requested;
     Ok(Made {
-        interrupt,
-        already,
+        already: matches!(requested, Admitted::Known(_)),
+        interrupt: requested.into_interrupt(),
         affected,
         run,
     })

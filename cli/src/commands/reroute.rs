@@ -3,7 +3,7 @@
 use control::DecisionParts;
 use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Verdict};
-use interrupts::store::{NodeRow, Run};
+use interrupts::store::{Admitted, NodeRow, Run};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::print;
 use super::review::decide;
 use crate::address::{Address, find, full};
 use crate::arguments::{RerouteArguments, StoreArguments};
-use crate::backend::{self, Backend, Requested};
+use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure};
 use crate::request::{Addressee, AskRequest};
 use crate::run_owner::has_process;
@@ -101,7 +101,9 @@ async fn publish(
     };
     let to = Addressee::agent(run, row);
     let published = backend.publish(&to, wish);
-    let Requested { interrupt, already } = published.await?;
+    let published = published.await?;
+    let already = matches!(published, Admitted::Known(_));
+    let interrupt = published.into_interrupt();
     let text = if arguments.json {
         let mut view = view::interrupt(&interrupt);
         if let Value::Object(view) = &mut view {

@@ -126,7 +126,7 @@ async fn interrupt(
             "interrupted from the terminal".to_owned(),
         )
     };
-    let interrupt = at.stop(&to, &wanted).await?.interrupt;
+    let interrupt = at.stop(&to, &wanted).await?.into_interrupt();
     Ok(Done::Interrupted {
         interrupt: interrupt.id,
     })
@@ -140,7 +140,7 @@ async fn stop(at: &dyn Backend, run: RunId, scope: Scope) -> Result<Done, Failur
         scope,
         "ended from the terminal".to_owned(),
     );
-    let interrupt = at.stop(&to, &wanted).await?.interrupt;
+    let interrupt = at.stop(&to, &wanted).await?.into_interrupt();
     Ok(Done::Told(format!(
         "{run} is being cancelled ({})",
         interrupt.id

@@ -2,11 +2,11 @@
 
 use client::{Address, Client, ClientError, ClientSettings, Feed, FeedItem, Token};
 use control::{
-    AskAgents, AskInterrupt, AskInterrupts, AskRun, AskRuns, DecisionParts, NewDecision, StopOrder,
-    Withdraw,
+    AskAgents, AskInterrupt, AskInterrupts, AskRun, AskRuns, DecisionParts, NewDecision,
+    RequestStop, StopOrder, Withdraw,
 };
 use interrupts::life::{Decider, Interrupt, RunState, Scope, State, Verdict};
-use interrupts::store::{Filter, Page, Pages};
+use interrupts::store::{Admitted, Filter, Page, Pages};
 use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 use serde_json::Value;
 
@@ -96,12 +96,20 @@ async fn stops(client: &Client, run: RunId) -> InterruptId {
     let first = AskAgents { run, page: FIRST };
     let root = client.ask(first).await.unwrap().remove(0).1.node;
     let reason = "enough for today".to_owned();
-    let stop = StopOrder::new(InterruptType::Pause, StopMode::Graceful, Scope::Run, reason);
-    let first = client.stop(run, &root, &stop).await.unwrap();
-    let again = client.stop(run, &root, &stop).await.unwrap();
-    assert_eq!(first.interrupt, again.interrupt);
-    assert_eq!((first.already, again.already), (false, true));
-    first.interrupt
+    let stop = RequestStop {
+        run,
+        node: root,
+        order: StopOrder::new(InterruptType::Pause, StopMode::Graceful, Scope::Run, reason),
+        key: None,
+    };
+    let Admitted::New(first) = client.carry_out(stop.clone()).await.unwrap() else {
+        panic!("it is new");
+    };
+    let Admitted::Known(again) = client.carry_out(stop).await.unwrap() else {
+        panic!("it is under way");
+    };
+    assert_eq!(first.id, again.id);
+    first.id
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn what_is_written_stays_where_an_interrupt_is_refused() {
     let served = Served::over(&seed.path());
     // A reviewer may interrupt nothing, and learns that late.
     let token = served.token("rita", "reviewer");
-    let proxy = SlowProxy::before(&served.url, "/v1/agents/", LATE);
+    let proxy = SlowProxy::before(&served.url, "/v1/commands/request_stop", LATE);
     let mut screen = start_with(&format!(
         "--silent --server {} --token-file {}",
         proxy.url,

@@ -20,6 +20,7 @@ pub(crate) fn caller(role: Role, bound: Option<RunId>) -> Caller {
     Caller {
         actor: Actor { name, role },
         reach: Reach(scope),
+        is_hook: false,
     }
 }
 
@@ -36,8 +37,10 @@ async fn a_command_takes_its_right_and_reaches_what_its_caller_reaches() {
     let store = MemoryStore::new(StoreSettings::default());
     let asked = asked(&store, None).await;
     let (policy, now) = (Policy::default(), Timestamp::now());
+    let book = CatalogueBook::new([]);
     let at = Control {
         store: &store,
+        catalogues: &book,
         policy: &policy,
         now,
     };
@@ -107,9 +110,10 @@ async fn a_question_finds_nothing_beyond_reach_and_no_part_is_too_long() {
 #[tokio::test]
 async fn operators_alone_make_tokens_which_reach_no_more_than_their_role_and_hold_until_revoked() {
     let store = MemoryStore::new(StoreSettings::default());
-    let policy = Policy::default();
+    let (policy, book) = (Policy::default(), CatalogueBook::new([]));
     let control = Control {
         store: &store,
+        catalogues: &book,
         policy: &policy,
         now: Timestamp::now(),
     };

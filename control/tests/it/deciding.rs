@@ -2,6 +2,7 @@
 //! refused with its code.
 
 use control::{Code, Control, DecisionParts, NewDecision, NotDone, Refusal, RememberOrder};
+use interrupts::catalogue::CatalogueBook;
 use interrupts::life::{Actor, Interrupt, Judge, Role, Verdict};
 use interrupts::policy::Policy;
 use interrupts::store::{Deciding, Interrupts as _};
@@ -162,9 +163,10 @@ async fn who_is_late_is_told_who_was_first() {
 async fn of_two_who_read_the_same_the_later_is_told_what_the_first_decided_and_none_of_his_is_made()
 {
     let store = MemoryStore::new(StoreSettings::default());
-    let policy = Policy::default();
+    let (policy, book) = (Policy::default(), CatalogueBook::new([]));
     let control = Control {
         store: &store,
+        catalogues: &book,
         policy: &policy,
         now: Timestamp::now(),
     };

@@ -1,8 +1,8 @@
 //! Stops and reroute events over a store in memory: what is requested twice is one, what has ended takes nothing new, and
 //! the policy sets the terms.
 
-use control::{Caller, Code, Control, NotDone, Requester, StopOrder, Target, Withdraw};
-use interrupts::catalogue::{Catalogue, NamedEvent};
+use control::{Caller, Code, Control, NotDone, RequestStop, StopOrder, Target, Withdraw};
+use interrupts::catalogue::{Catalogue, CatalogueBook, NamedEvent};
 use interrupts::life::{Interrupt, Role, RunState, Scope};
 use interrupts::manager::StopNote;
 use interrupts::policy::{Policy, Vocabulary};
@@ -21,6 +21,7 @@ const CLERK: &str = "CLERK";
 struct Desk {
     store: MemoryStore,
     policy: Policy,
+    book: CatalogueBook,
     catalogue: Catalogue,
     run: Run,
     node: NodeId,
@@ -50,6 +51,7 @@ impl Desk {
         Self {
             store,
             policy: Policy::from_toml(policy, &Vocabulary::default()).unwrap(),
+            book: CatalogueBook::new([]),
             catalogue: serde_json::from_value(catalogue).unwrap(),
             run,
             node: NodeId::new("desk/clerk").unwrap(),
@@ -60,6 +62,7 @@ impl Desk {
     fn control(&self) -> Control<'_> {
         Control {
             store: &self.store,
+            catalogues: &self.book,
             policy: &self.policy,
             now: Timestamp::now(),
         }
@@ -87,7 +90,7 @@ impl Desk {
     ) -> Result<Admitted, NotDone> {
         let key = IdempotencyKey::new(key).unwrap();
         let (of, control) = (self.clerk(), self.control());
-        control.stop(&of, order, Requester::of(by), key).await
+        control.stop(&of, order, by, key).await
     }
 
     async fn publish(&self, id: &str, reason: &str) -> Result<Admitted, NotDone> {
@@ -106,7 +109,7 @@ impl Desk {
         };
         let (to, control) = (self.clerk(), self.control());
         control
-            .publish(&to, &event, Requester::of(&caller(Role::Supervisor, None)))
+            .publish(&to, &event, &caller(Role::Supervisor, None))
             .await
     }
 
@@ -259,4 +262,27 @@ async fn the_policy_sets_how_long_a_graceful_stop_may_take() {
     let stop = new(desk.stop(&order, "first").await);
     let note: StopNote = serde_json::from_str(&stop.content).unwrap();
     assert_eq!(note.limit_ms, Some(500));
+}
+
+#[tokio::test]
+async fn who_is_not_there_or_out_of_reach_cannot_be_stopped() {
+    let desk = Desk::open("").await;
+    let stop = RequestStop {
+        run: desk.run.id,
+        node: desk.node.clone(),
+        order: StopOrder::default(),
+        key: None,
+    };
+    let elsewhere = caller(Role::Requester, Some(RunId::generate()));
+    for (by, code) in [
+        (caller(Role::Supervisor, None), Code::AgentNotFound),
+        (elsewhere, Code::RunNotFound),
+        (caller(Role::Reviewer, None), Code::Forbidden),
+    ] {
+        let refused = desk.control().carry_out(&by, stop.clone()).await;
+        let NotDone::Refused(refusal) = refused.unwrap_err() else {
+            panic!("{code:?}: it failed");
+        };
+        assert_eq!(refusal.code(), code);
+    }
 }

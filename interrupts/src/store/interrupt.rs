@@ -19,7 +19,7 @@ use crate::names::{ActorName, IdempotencyKey, OwnerName};
 use crate::rules::Remember;
 
 /// What admitting did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Admitted {
     /// The interrupt is new.
     New(Interrupt),

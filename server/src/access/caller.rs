@@ -40,6 +40,7 @@ pub(crate) fn caller_with(token: TokenRow, credential: Credential) -> Option<(Ca
     let caller = Caller {
         actor: Actor { name, role },
         reach: Reach(scope),
+        is_hook: false,
     };
     let proof = Proof {
         credential,

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use control::StopOrder;
+use control::{RequestStop, StopOrder};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState, State as InterruptState};
 use interrupts::store::{Admitted, Filter, NodeActivity, NodeRow, Page, Run};
@@ -17,7 +17,6 @@ use utoipa::IntoParams;
 
 use super::list::{RequestKey, listed};
 use crate::access::{Reads, Requests};
-use crate::acting::stop;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, one_of, page};
@@ -224,9 +223,9 @@ pub(crate) async fn interrupt(
     Segment(agent): Segment,
     StrictJson(order): StrictJson<StopOrder>,
 ) -> Result<Response, Problem> {
-    let found = caller.reach.agent(app.store(), &agent).await?;
-    let stopped = stop(&app, &caller, &found, order, key).await?;
-    stopped_response(&app, &stopped).await
+    let agent = caller.reach.agent(app.store(), &agent).await?;
+    let stop = RequestStop::of(&agent, order, key);
+    stopped_response(&app, &app.carry_out(&caller, stop).await?).await
 }
 
 /// The response to a stop that was requested.

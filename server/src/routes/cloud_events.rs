@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use control::{Caller, Right};
+use control::{Caller, RequestStop, Right};
 use interrupts::life::Interrupt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -260,8 +260,8 @@ async fn interrupt(
     let OfAgent { agent_id, body } = data_of(data)?;
     let order = data_of(body)?;
     let agent = caller.reach.agent(app.store(), &agent_id).await?;
-    let stopped = acting::stop(app, caller, &agent, order, key).await?;
-    Ok(stopped.into_interrupt())
+    let stop = RequestStop::of(&agent, order, key);
+    Ok(app.carry_out(caller, stop).await?.into_interrupt())
 }
 
 async fn decide(

@@ -28,7 +28,7 @@ use crate::wire::{
     AgentView, CancelBody, CheckpointPage, CheckpointView, InterruptView, ResumeBody, RunPage,
     RunStateName, RunView, TreeNode, tree_of,
 };
-use control::{Caller, CancelOrder, ResumeOrder, agents_of, first_agent};
+use control::{Caller, CancelOrder, RequestStop, ResumeOrder, agents_of, first_agent};
 
 /// Which runs.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -207,9 +207,8 @@ pub(crate) async fn cancel(
     StrictJson(order): StrictJson<CancelOrder>,
 ) -> Result<Response, Problem> {
     let run = caller.reach.run(app.store(), &run).await?;
-    let agent = first_agent(app.store(), run).await?;
-    let stopped = acting::stop(&app, &caller, &agent, order.into(), key).await?;
-    super::agents::stopped_response(&app, &stopped).await
+    let stop = RequestStop::of(&first_agent(app.store(), run).await?, order.into(), key);
+    super::agents::stopped_response(&app, &app.carry_out(&caller, stop).await?).await
 }
 
 /// The run that goes on.

@@ -10,7 +10,7 @@ use super::frame::{Frame, Outgoing};
 use super::frame_type::FrameType;
 use super::subscriptions::Subscriptions;
 use crate::acting::{
-    DecisionOrder, KeyedResume, affected, checked_key, decide, interrupt_named, resume, stop,
+    DecisionOrder, KeyedResume, affected, checked_key, decide, interrupt_named, resume,
 };
 use crate::app::App;
 use crate::events::position_text;
@@ -19,7 +19,7 @@ use crate::metrics::Way;
 use crate::problem::{Code, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, RememberBody};
-use control::{Caller, CancelOrder, DecisionParts, NewDecision, Right, first_agent};
+use control::{Caller, CancelOrder, DecisionParts, NewDecision, RequestStop, Right, first_agent};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -265,8 +265,8 @@ async fn asked(
         }
     };
     let key = checked_key(wanted.idempotency_key.as_deref())?;
-    let stopped = stop(app, caller, &agent, order_of(wanted.order)?, key).await?;
-    let interrupt = stopped.into_interrupt();
+    let stop = RequestStop::of(&agent, order_of(wanted.order)?, key);
+    let interrupt = app.carry_out(caller, stop).await?.into_interrupt();
     let affected = affected(app, &interrupt).await?;
     Ok((interrupt, affected))
 }
@@ -327,8 +327,8 @@ async fn cancelled(
     let agent = first_agent(app.store(), run).await?;
     let key = checked_key(wanted.idempotency_key.as_deref())?;
     subscriptions.listen();
-    let stopped = stop(app, caller, &agent, order.into(), key).await?;
-    let interrupt = stopped.into_interrupt();
+    let stop = RequestStop::of(&agent, order.into(), key);
+    let interrupt = app.carry_out(caller, stop).await?.into_interrupt();
     let told = json!({
         "run_id": wanted.run_id,
         "interrupt_id": interrupt.id.to_string(),

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use control::{
-    Caller, FoundAgent, ResumeOrder, Right, SendMessage, StopOrder, first_agent, in_run,
+    Caller, FoundAgent, RequestStop, ResumeOrder, Right, SendMessage, StopOrder, first_agent,
+    in_run,
 };
 use interrupts::life::Scope;
 use interrupts::store::{Checkpoint, Run};
@@ -12,7 +13,7 @@ use maud::{Markup, html};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::run_page;
-use crate::acting::{self, KeyedResume, stop as ask_to_stop};
+use crate::acting::{self, KeyedResume};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::page::layout::{refused, time};
@@ -274,7 +275,8 @@ async fn stopped(
     };
     let reason = fields.first("reason").unwrap_or("asked for on the page");
     let order = StopOrder::new(interrupt_type, mode, scope, reason);
-    ask_to_stop(app, caller, &agent, order, None).await?;
+    let stop = RequestStop::of(&agent, order, None);
+    app.carry_out(caller, stop).await?;
     Ok(agent.run.id)
 }
 
