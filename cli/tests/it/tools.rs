@@ -52,8 +52,13 @@ impl Place {
 
     /// A file of permissions that allow everything.
     fn all_allowed(&self) -> String {
+        self.all_allowed_but("")
+    }
+
+    /// A file of permissions that allow everything but what these rules say otherwise.
+    fn all_allowed_but(&self, rules: &str) -> String {
         let path = self.keeping.path().join("permissions.toml");
-        std::fs::write(&path, "otherwise = \"allow\"\n").unwrap();
+        std::fs::write(&path, format!("otherwise = \"allow\"\n{rules}")).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
@@ -268,16 +273,10 @@ fn a_typed_yes_allows_a_no_says_why_and_other_words_are_no_answer() {
 fn what_a_rule_about_paths_denies_is_not_printed_and_programs_are_said_to_be_beyond_it() {
     let place = Place::new();
     std::fs::write(place.folder.path().join("prod.env"), "KEY=flour\n").unwrap();
-    let permissions = place.keeping.path().join("permissions.toml");
     let rule = "[[paths]]\ndeny = '(.*/)?[^/]*\\.env'\nreason = \"keys\"\n";
-    std::fs::write(&permissions, format!("otherwise = \"allow\"\n{rule}")).unwrap();
+    let permissions = place.all_allowed_but(rule);
     let goal = r#"Use `search_files {"pattern":"KEY","files":"*.env"}` and `read_file {"path":"prod.env"}`"#;
-    let arguments = [
-        "--no-input",
-        "--json",
-        "--permissions",
-        permissions.to_str().unwrap(),
-    ];
+    let arguments = ["--no-input", "--json", "--permissions", &permissions];
     let ended = end(&mut place.run(goal, &arguments)).exits_with(0);
     assert!(
         ended
@@ -359,13 +358,10 @@ fn mistakes_in_what_is_allowed_are_named_before_anything_starts() {
 #[test]
 fn what_a_tool_has_changed_is_taken_back_by_a_later_process() {
     let place = Place::new();
-    let permissions = place.keeping.path().join("permissions.toml");
     let asked = "[[rules]]\ntool = \"undo_edit\"\nthen = \"ask\"\n";
-    let text = format!("otherwise = \"allow\"\n{asked}");
-    std::fs::write(&permissions, text).unwrap();
+    let permissions = place.all_allowed_but(asked);
     let goal = r#"Use `write_file {"path":"made.txt","content":"new\n"}` and `undo_edit {}`"#;
-    let permissions = permissions.to_str().unwrap();
-    end(&mut place.run(goal, &["--no-input", "--permissions", permissions])).exits_with(5);
+    end(&mut place.run(goal, &["--no-input", "--permissions", &permissions])).exits_with(5);
     assert_eq!(place.text("made.txt").as_deref(), Some("new\n"));
     let run = place.only_run();
     let kept = place.keeping.path().join("irq.db.edits").join(&run);
@@ -391,4 +387,20 @@ fn what_a_tool_has_changed_is_taken_back_by_a_later_process() {
         .end(&["purge", "--older-than", "1ms", "--yes"])
         .exits_with(0);
     assert!(!kept.exists());
+}
+
+#[test]
+fn a_call_that_a_rule_denies_and_pauses_for_is_not_made_and_pauses_the_run_once() {
+    let place = Place::new();
+    let rule = "[[rules]]\ntool = \"shell\"\nthen = \"pause\"\nreason = \"nothing is run here\"\n";
+    let permissions = ["--permissions", &place.all_allowed_but(rule), "--no-input"];
+    let goal = "Note it with `echo hello >> made.txt`";
+    end(&mut place.run(goal, &permissions)).exits_with(5);
+    let run = place.only_run();
+    let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+    assert_eq!(open[0]["reason"], "nothing is run here", "{open:#?}");
+    assert_eq!(open[0]["content"]["cause"], "permission");
+    // The denial is recorded, so it asks for no other pause when the run goes on.
+    place.end(&["resume", &run, "--no-input"]).exits_with(0);
+    assert!(place.text("made.txt").is_none());
 }

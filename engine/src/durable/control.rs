@@ -1,6 +1,7 @@
 //! How a run is stopped from outside, as its owner sees it.
 
 use async_trait::async_trait;
+use interrupts::IdempotencyKey;
 use interrupts::life::Evidence;
 use interrupts::store::CheckpointId;
 use routing_core::{NodeId, StopScope};
@@ -57,6 +58,10 @@ pub struct StepsTaken {
 pub trait RunControl: Send + Sync {
     /// The scope of a node, which stops with those of all nodes above it and of the run.
     fn scope_of(&self, node: &NodeId) -> StopScope;
+
+    /// A rule denied a call, and wants a person to look: pauses the run. The same key is the same request. Returns once it is
+    /// recorded.
+    async fn pause_after_denial(&self, _key: IdempotencyKey, _reason: &str) {}
 
     /// Why a node is to be cut off, if it is. Its scope is stopped then.
     fn cut_off(&self, _node: &NodeId) -> Option<String> {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::run::{RunControl, RunStopOutcome, Trouble, Working};
 use async_trait::async_trait;
+use interrupts::IdempotencyKey;
 use interrupts::life::{Actor, Evidence, Role, RunState};
 use interrupts::manager::{
     InterruptManager, OwnedRun, Reach, StopCause, StopNote, StopRequest, StoppedRun, Target,
@@ -163,6 +164,20 @@ impl RunControl for Control {
         };
         if let Err(error) = kept.carry_out_stops().await {
             tracing::warn!(%error, "that stops were carried out is not recorded yet");
+        }
+    }
+
+    async fn pause_after_denial(&self, key: IdempotencyKey, reason: &str) {
+        let Some(kept) = self.kept.upgrade() else {
+            return;
+        };
+        let request = StopRequest {
+            cause: StopCause::Permission,
+            key: Some(key),
+            ..StopRequest::pause(Target::Run(self.run), self.by.clone(), reason)
+        };
+        if let Err(error) = kept.request(request).recorded().await {
+            tracing::warn!(%error, "the pause that a denied call asks for is not recorded");
         }
     }
 

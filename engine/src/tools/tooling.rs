@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use interrupts::{EffectId, IdempotencyKey};
 use routing_core::model::{Dialect, Message, ModelCaller, ModelError, ToolOffer, ToolRequest};
 use routing_core::review::Reviewer;
 use routing_core::{Clock, NodeId, StopScope};
 use tools::{
-    CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController, LaunchAgent,
-    Launcher, NoProgress, Requested, RequestedCall, ToolCall, ToolName, ToolRegistry, TurnEnd,
+    CallEnd, CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController,
+    LaunchAgent, Launcher, NoProgress, Requested, RequestedCall, ToolCall, ToolMessage, ToolName,
+    ToolRegistry, TurnEnd,
 };
 
 use super::approver::StoreApprover;
@@ -292,7 +294,11 @@ impl Tooling {
                 interrupted: Some(reason),
                 ..
             }) => Ok(RoundEnd::Ends(reason)),
-            Ok(TurnEnd { messages, .. }) => Ok(RoundEnd::Done(messages)),
+            Ok(TurnEnd { messages, .. }) => {
+                let paused = self.pause_after_denials(caller, &asked_at, &messages).await;
+                paused.map_err(unrecorded)?;
+                Ok(RoundEnd::Done(messages))
+            }
             Err(error) => match (state.take_parked(), scope.reason()) {
                 (Some(parked), _) => {
                     locked(&self.parked).insert(caller.node.clone(), parked);
@@ -302,6 +308,35 @@ impl Tooling {
                 (None, None) => Err(ModelError::Unrecorded(Box::new(error))),
             },
         }
+    }
+
+    /// Pauses the run for each call that was denied by a rule which wants that. What was asked for before, by a process that
+    /// has died or a run that was resumed, is not asked for again.
+    async fn pause_after_denials(
+        &self,
+        caller: &ModelCaller,
+        asked_at: &str,
+        messages: &[ToolMessage],
+    ) -> Result<(), KeepError> {
+        let record = &self.journal.record;
+        for (index, message) in messages.iter().enumerate() {
+            let (
+                CallEnd::Denied {
+                    reason,
+                    pauses: true,
+                },
+                Some(control),
+            ) = (&message.end, &record.kept.control)
+            else {
+                continue;
+            };
+            let effect = EffectId::in_run(caller.run, &place::tool_call(asked_at, index));
+            let key = IdempotencyKey::new(format!("denied:{effect}"))?;
+            if record.store().interrupt_of(&key).await?.is_none() {
+                control.pause_after_denial(key, reason).await;
+            }
+        }
+        Ok(())
     }
 
     fn executor(

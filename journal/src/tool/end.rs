@@ -42,6 +42,9 @@ pub enum CallEnd {
     Denied {
         /// Why.
         reason: String,
+        /// Whether the rule that denies it wants a person to look: the run is paused.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pauses: bool,
     },
     /// It was stopped while it ran.
     Interrupted {
@@ -90,6 +93,14 @@ pub enum CallEnd {
 }
 
 impl CallEnd {
+    /// Of a call that may not be made.
+    pub fn denied(reason: impl Into<String>) -> Self {
+        Self::Denied {
+            reason: reason.into(),
+            pauses: false,
+        }
+    }
+
     /// Of a call of which nothing runs any more, and of which it was not seen what came.
     pub fn not_seen(why: impl Into<String>) -> Self {
         Self::Unknown {
@@ -147,7 +158,7 @@ impl CallEnd {
                 truncate(&mut partial.text);
             }
             Self::Failed { reason }
-            | Self::Denied { reason }
+            | Self::Denied { reason, .. }
             | Self::FailedAnyway { reason, .. }
             | Self::Unknown { reason, .. } => truncate(reason),
             Self::Skipped { .. } => {}

@@ -109,7 +109,7 @@ fn outcome(end: &CallEnd) -> String {
     match end {
         CallEnd::Finished { output } => finished(output),
         CallEnd::Failed { reason } => format!("The tool failed: {reason}"),
-        CallEnd::Denied { reason } => {
+        CallEnd::Denied { reason, .. } => {
             format!("The call was not allowed, and was not executed: {reason}")
         }
         CallEnd::Interrupted { reason, .. } => format!(

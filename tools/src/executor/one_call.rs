@@ -162,8 +162,7 @@ impl OneCall<'_> {
             return Ok(CallEnd::Finished { output });
         }
         if let Err(void) = permitted.redeem(config) {
-            let reason = void.to_string();
-            return Ok(CallEnd::Denied { reason });
+            return Ok(CallEnd::denied(void.to_string()));
         }
         let tool = permitted.tool();
         let leaves = tool.leaves(&permitted.call, &self.looking()).await;

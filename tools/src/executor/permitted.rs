@@ -68,7 +68,7 @@ impl Permitted {
         permitted.refuse_denied_path(config).map_err(|end| *end)?;
         match config.policy.decide(&permitted.call) {
             (Permission::Allow, _reason) => Ok(permitted),
-            (Permission::Deny, reason) => Err(denied(reason)),
+            (then @ (Permission::Deny | Permission::Pause), reason) => Err(denied(then, reason)),
             (Permission::Ask, _reason) => permitted.ask(config, turn).await,
         }
     }
@@ -113,20 +113,20 @@ impl Permitted {
                 edited.words = words;
                 Ok(edited)
             }
-            PermissionAnswer::Deny { reason } => Err(CallEnd::Denied { reason }),
+            PermissionAnswer::Deny { reason } => Err(CallEnd::denied(reason)),
         }
     }
 
     /// The call with a person's arguments: they must fit as the model's must, and a rule may still deny them.
     fn with(mut self, arguments: Value, config: &ExecutorConfig) -> Result<Self, Box<CallEnd>> {
         self.registered.check(&arguments).map_err(|error| {
-            Box::new(CallEnd::Denied {
-                reason: format!("a person changed the arguments, and they cannot be used: {error}"),
-            })
+            let reason = "a person changed the arguments, and they cannot be used";
+            Box::new(CallEnd::denied(format!("{reason}: {error}")))
         })?;
         self.call.arguments = arguments;
-        if let (Permission::Deny, reason) = config.policy.decide(&self.call) {
-            return Err(Box::new(denied(reason)));
+        let (then, reason) = config.policy.decide(&self.call);
+        if then >= Permission::Deny {
+            return Err(Box::new(denied(then, reason)));
         }
         self.refuse_denied_path(config)?;
         self.edited = true;
@@ -140,9 +140,9 @@ impl Permitted {
             return Ok(());
         };
         match config.workspace.refuse_denied(&path) {
-            Err(error @ WorkspaceError::Denied { .. }) => Err(Box::new(CallEnd::Denied {
-                reason: error.to_string(),
-            })),
+            Err(error @ WorkspaceError::Denied { .. }) => {
+                Err(Box::new(CallEnd::denied(error.to_string())))
+            }
             // The tool itself reports what else is wrong with it.
             Ok(()) | Err(_) => Ok(()),
         }
@@ -199,9 +199,10 @@ fn failed(error: &crate::ArgumentsError) -> CallEnd {
     }
 }
 
-fn denied(reason: Option<&str>) -> CallEnd {
+fn denied(then: Permission, reason: Option<&str>) -> CallEnd {
     CallEnd::Denied {
         reason: reason.unwrap_or("a rule forbids it").to_owned(),
+        pauses: then == Permission::Pause,
     }
 }
 

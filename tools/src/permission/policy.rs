@@ -21,6 +21,8 @@ pub enum Permission {
     Ask,
     /// It may not be made.
     Deny,
+    /// It may not be made, and the run is paused, so that a person looks at what its agent is up to.
+    Pause,
 }
 
 /// A rule as it is written in a configuration.
@@ -170,9 +172,9 @@ impl PermissionPolicy {
         let mut named = self.rules.iter().filter(|rule| rule.tool.is_match(tool));
         let is_denied = named
             .clone()
-            .any(|rule| rule.then == Permission::Deny && rule.arguments.is_empty());
+            .any(|rule| rule.then >= Permission::Deny && rule.arguments.is_empty());
         is_denied
-            || self.otherwise == Permission::Deny && named.all(|rule| rule.then == Permission::Deny)
+            || self.otherwise >= Permission::Deny && named.all(|rule| rule.then >= Permission::Deny)
     }
 
     /// Whether a call is a section that must not be interrupted: any rule that fits says so.

@@ -147,7 +147,7 @@ async fn an_approval_of_another_call_is_void() {
     ));
     let other = stage.one(takes("a", 6)).await;
     assert!(
-        matches!(&other.end, CallEnd::Denied { reason } if reason.contains("ask again")),
+        matches!(&other.end, CallEnd::Denied { reason, .. } if reason.contains("ask again")),
         "{other:?}"
     );
     assert_eq!(stage.log.lines(), ["a started", "a finished"]);
@@ -169,7 +169,7 @@ async fn a_rule_denies_without_asking() {
     let stage = stage(Habit::Approves);
     let message = stage.one(takes("a", 666)).await;
     assert!(
-        matches!(&message.end, CallEnd::Denied { reason } if reason == "never that"),
+        matches!(&message.end, CallEnd::Denied { reason, .. } if reason == "never that"),
         "{message:?}"
     );
     assert_eq!(stage.person.asked.lock().unwrap().len(), 0);
@@ -190,7 +190,7 @@ async fn edited_arguments_are_checked_again_and_the_model_is_told() {
         let stage = stage(Habit::Edits(arguments));
         let message = stage.one(takes("a", 5)).await;
         assert!(
-            matches!(&message.end, CallEnd::Denied { reason: told } if told.contains(reason)),
+            matches!(&message.end, CallEnd::Denied { reason: told, .. } if told.contains(reason)),
             "{message:?}"
         );
         assert_eq!(stage.log.lines(), Vec::<String>::new());

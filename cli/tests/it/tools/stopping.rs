@@ -39,16 +39,16 @@ pub(super) fn wait_until_nobody_works_in(folder: &Path) {
 pub(super) const STUBBORN: &str =
     "trap : TERM; setsid sleep 900 & echo at''work; while true; do sleep 900; done";
 
+/// Commands that must not be interrupted.
+const WHOLE: &str = "[[rules]]\ntool = \"shell\"\nthen = \"allow\"\nuninterruptible = true\n";
+
 #[test]
 fn a_stop_that_waits_for_a_call_which_must_not_be_interrupted_says_so() {
     let place = Place::new();
-    let rules = "otherwise = \"allow\"\n[[rules]]\ntool = \"shell\"\nthen = \"allow\"\nuninterruptible = true\n";
-    let policy = place.keeping.path().join("whole.toml");
-    std::fs::write(&policy, rules).unwrap();
+    let policy = place.all_allowed_but(WHOLE);
     let goal = "Do `echo at''work; until [ -e go ]; do sleep 0.05; done`";
-    let policy = policy.to_str().unwrap();
     let mut run =
-        Running::start(&mut place.run(goal, &["--no-input", "-v", "--permissions", policy]));
+        Running::start(&mut place.run(goal, &["--no-input", "-v", "--permissions", &policy]));
     run.wait_for("atwork");
     run.send(Signal::TERM);
     run.wait_for("a call that must not be interrupted is running; the stop waits for its end");
@@ -115,13 +115,10 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
 #[test]
 fn an_interrupt_waits_for_the_end_of_a_call_that_must_not_be_interrupted() {
     let place = Place::new();
-    let permissions = place.keeping.path().join("permissions.toml");
-    let rule = "[[rules]]\ntool = \"shell\"\nthen = \"allow\"\nuninterruptible = true\n";
-    std::fs::write(&permissions, format!("otherwise = \"allow\"\n{rule}")).unwrap();
+    let permissions = place.all_allowed_but(WHOLE);
     let goal = "Do `echo at''work; until [ -e go ]; do sleep 0.05; done; echo done >> log.txt`";
-    let permissions = permissions.to_str().unwrap();
     let mut run =
-        Running::start(&mut place.run(goal, &["--no-input", "-v", "--permissions", permissions]));
+        Running::start(&mut place.run(goal, &["--no-input", "-v", "--permissions", &permissions]));
     run.wait_for("atwork");
     run.send(Signal::INT);
     run.wait_for("Received interrupt.");
