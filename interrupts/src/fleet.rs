@@ -42,7 +42,11 @@ impl Fleet {
     /// they know of other runs. A run that was let go goes first to workers that have less than their share, in
     /// proportion to what they lack.
     pub fn rank(&self, run: FreeRun, needs: &Labels, name: &OwnerName) -> Option<usize> {
-        let part = self.part(needs);
+        let mut part = self.part(needs);
+        if let FreeRun::LetGo(_) = run {
+            // Nobody has it now, and whoever let it go counted it: shares are those of all runs.
+            part.taken += 1;
+        }
         let score = |worker: &WorkerRow| match run {
             FreeRun::New(run) => (0.0, score(worker, run, worker.state.free())),
             FreeRun::LetGo(run) => {
