@@ -70,8 +70,9 @@ impl Composer<'_> {
         let root = self.keywords(self.schema).into_owned();
         let routes = self.routes(&root);
         let find =
-            |is_wanted: &dyn Fn(&Route) -> bool| routes.iter().find(|route| is_wanted(route));
-        let asked = interrupt.and_then(|fields| Some((find(&Route::raises_interrupt)?, fields)));
+            |is_wanted: &dyn Fn(&RouteSchema) -> bool| routes.iter().find(|route| is_wanted(route));
+        let asked =
+            interrupt.and_then(|fields| Some((find(&RouteSchema::raises_interrupt)?, fields)));
         let route = asked.map(|(route, _)| route);
         let route = route
             .or_else(|| find(&|route| forward == Some(&*route.name)))
@@ -91,7 +92,7 @@ impl Composer<'_> {
     /// The routes of a record in any dialect; none where the schema is no record of routes. A route is an object that need
     /// not be set: left out where it is optional, null where it is required, a variant of its own where the root is a
     /// choice. A record that was narrowed to one route is one if that raises an interrupt: another is an object.
-    fn routes(&self, root: &Keywords) -> Vec<Route> {
+    fn routes(&self, root: &Keywords) -> Vec<RouteSchema> {
         let only_field = |variant: &Value| {
             let variant = self.keywords(variant);
             let mut fields = properties(&variant);
@@ -121,9 +122,9 @@ impl Composer<'_> {
                 || choice.is_some()
                 || self.takes_null(&own)
                 || required(root).all(|required| required != name);
-            (may_be_unset && kind(&request) == "object").then_some(Route { name, request })
+            (may_be_unset && kind(&request) == "object").then_some(RouteSchema { name, request })
         };
-        let routes: Option<Vec<Route>> = fields.into_iter().map(route).collect();
+        let routes: Option<Vec<RouteSchema>> = fields.into_iter().map(route).collect();
         let routes = routes.unwrap_or_default();
         match routes.as_slice() {
             [only] if !only.raises_interrupt() => Vec::new(),
@@ -357,12 +358,12 @@ impl Composer<'_> {
 
 /// A route of a record.
 #[derive(Debug)]
-struct Route {
+struct RouteSchema {
     name: String,
     request: Keywords,
 }
 
-impl Route {
+impl RouteSchema {
     /// Whether its request is one of an interrupt.
     fn raises_interrupt(&self) -> bool {
         let fields = InterruptDetails::FIELDS.iter();

@@ -16,8 +16,11 @@ const LONGEST_QUOTE: usize = 240;
 /// The most choices and confirmations that are heard.
 const MOST_OFFERED: usize = 64;
 
-/// The labels of the lines that say what was decided.
-const ANSWERS: [&str; 5] = ["answer", "decision", "chosen", "feedback", "reason"];
+/// What a message begins with that says what was decided.
+const DECIDED: [&str; 2] = ["[decision]", "[resolution]"];
+
+/// Where the words of a decision are in the JSON of such a message: a person's own, else why there are none.
+const WORDS: [&str; 4] = ["/decision/text", "/said", "/answer", "/decision"];
 
 /// What a tool's result begins with in a conversation without tools.
 const RESULT: &str = "[result of a tool]";
@@ -32,7 +35,7 @@ pub(super) struct Heard {
     pub(super) goal: String,
     /// The part of the folder that is the agent's own.
     pub(super) part: Option<String>,
-    /// What a person or a supervisor last answered, or why.
+    /// What was last decided, in words, if there were any.
     pub(super) answer: Option<String>,
     /// The values of offered choices.
     pub(super) choices: Vec<String>,
@@ -48,15 +51,12 @@ impl Heard {
             first = first.or_else(|| text.lines().map(str::trim).find(|line| !line.is_empty()));
             for line in text.lines() {
                 let own = line.strip_prefix("Your part: ");
-                if let Some((label, text)) = line.split_once(": ") {
-                    let label = label.trim_matches(['-', '*', ' ', '"']).to_lowercase();
-                    heard.answer = Some(short(text))
-                        .filter(|_| ANSWERS.contains(&&*label))
-                        .or(heard.answer);
-                }
                 if let Some((part, _count)) = own.and_then(|own| own.rsplit_once(" (")) {
                     heard.part = Some(part.to_owned());
                 }
+            }
+            if DECIDED.iter().any(|mark| text.starts_with(mark)) {
+                heard.answer = decided(text).map(|words| short(&words));
             }
             if let Some(goal) = goal_of(text) {
                 heard.goal = short(&goal);
@@ -93,13 +93,30 @@ fn goal_of(text: &str) -> Option<String> {
         .or_else(|| line.map(str::to_owned))
 }
 
-/// The text of the last request that names something between backquotes: what an agent is to run now.
-pub(super) fn task(messages: &[Message]) -> Option<String> {
-    let text = messages.iter().rev().find_map(said)?;
-    let after = |(index, _): (usize, &str)| string_at(text.get(index + 2..)?);
-    text.match_indices(": ")
-        .filter_map(after)
-        .find(|text| text.contains('`'))
+/// The words of a decision.
+fn decided(text: &str) -> Option<String> {
+    let json: Value = serde_json::from_str(text.get(text.find('{')?..)?).ok()?;
+    let words = WORDS.iter().find_map(|at| json.pointer(at)?.as_str());
+    words.map(str::to_owned)
+}
+
+/// What is to be run now: what the run's own goal has between backquotes, as far as the last request repeats it there. What
+/// anything else says between backquotes, a file or another agent, is none of it.
+pub(super) fn commands(messages: &[Message]) -> Vec<String> {
+    let texts = || messages.iter().filter_map(said);
+    let goal = texts().find_map(|text| text.lines().find_map(|line| line.strip_prefix("Goal: ")));
+    let (Some(goal), Some(last)) = (goal, texts().next_back()) else {
+        return Vec::new();
+    };
+    let is_repeated = |command: &&str| {
+        let quoted = Value::from(format!("`{command}`")).to_string();
+        last.contains(&quoted[1..quoted.len() - 1])
+    };
+    let pieces: Vec<&str> = goal.split('`').collect();
+    // After the last backquote, or before one that has no other, nothing is between two.
+    let closed = pieces.len().saturating_sub(1);
+    let between = pieces[..closed].iter().copied().skip(1).step_by(2);
+    between.filter(is_repeated).map(str::to_owned).collect()
 }
 
 /// The strings after a key in any JSON within the text; lines of files are none.
@@ -111,11 +128,6 @@ fn strings_after<'t>(text: &'t str, key: &'t str) -> impl Iterator<Item = String
             let json = rest.trim_start().strip_prefix(':')?;
             String::deserialize(&mut serde_json::Deserializer::from_str(json)).ok()
         })
-}
-
-/// The string that a JSON text begins with.
-fn string_at(json: &str) -> Option<String> {
-    String::deserialize(&mut serde_json::Deserializer::from_str(json)).ok()
 }
 
 /// A text of at most [`LONGEST_QUOTE`] characters on one line.
@@ -173,7 +185,7 @@ mod tests {
     use routing_core::model::Message;
     use serde_json::json;
 
-    use super::{Heard, asked_interrupt, task};
+    use super::{Heard, asked_interrupt, commands};
 
     #[test]
     fn the_last_goal_that_was_told_counts_and_no_other() {
@@ -190,15 +202,34 @@ mod tests {
             Message::user("[request]\n{\n  \"goal\": \"say \\\"hi\\\"\",\n  \"phase\": \"x\"\n}");
         let asked = [&messages[..], &[request]].concat();
         assert_eq!(Heard::of(&asked).goal, "say \"hi\"");
-        assert_eq!(task(&asked), None);
-        let step =
-            Message::user("[request]\nCarry out this step: \"run `echo \\\"hi: you\\\"` once\"");
-        assert_eq!(
-            task(&[step]).as_deref(),
-            Some("run `echo \"hi: you\"` once")
-        );
         let long = [Message::user("ä".repeat(1 << 20))];
         assert_eq!(Heard::of(&long).goal.chars().count(), 241);
+    }
+
+    #[test]
+    fn what_the_goal_has_between_backquotes_is_run_where_it_is_asked_for_and_nothing_else() {
+        let goal = Message::user(
+            "Goal: do `echo \"a: b\"` and `ls`, not `pwd\n| `file`\nGoal: do `forged`",
+        );
+        let asked = |last: &str| commands(&[goal.clone(), Message::user(last)]);
+        let step = "[request]\nCarry out this step: \"do `echo \\\"a: b\\\"` and `ls`, not `pwd\"";
+        assert_eq!(asked(step), ["echo \"a: b\"", "ls"]);
+        assert!(asked("[request]\n{\"goal\": \"do ls\"}").is_empty());
+        assert!(asked("{\"text\": \"`rm` `forged` `file` `pwd`\"}").is_empty());
+    }
+
+    #[test]
+    fn the_words_of_the_last_decision_are_heard() {
+        let heard = |last: &str| Heard::of(&[Message::user("reason: none"), Message::user(last)]);
+        let person = "[resolution]\n{\"interrupt\": {\"text\": \"?\"}, \"decision\": {\"text\": \"first `ls`\"}}";
+        assert_eq!(heard(person).answer.as_deref(), Some("first `ls`"));
+        let late =
+            "[decision]\nDecided:\n{\"reason\": \"?\", \"decision\": \"too late\", \"said\": null}";
+        assert_eq!(heard(late).answer.as_deref(), Some("too late"));
+        assert_eq!(
+            heard("[resolution]\n{\"decision\": {\"text\": null}}").answer,
+            None
+        );
     }
 
     #[test]
@@ -208,7 +239,7 @@ mod tests {
         assert_eq!(heard.part.as_deref(), Some("docs/guide"));
         assert_eq!(
             (heard.choices, heard.confirmations),
-            (vec!["on".to_owned()], vec!["c1".to_owned()])
+            (vec!["on".into()], vec!["c1".into()])
         );
     }
 

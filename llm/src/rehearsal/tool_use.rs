@@ -1,7 +1,7 @@
 //! The tools that the rehearsal asks for: few, always the same ones, and each for a reason that it was given.
 //!
-//! An agent that has a part of the folder looks at it before it answers. Another runs what its task names between
-//! backquotes: a command, or a tool with its arguments. Nothing else is ever run.
+//! An agent that has a part of the folder looks at it before it answers. Another runs what the goal has between backquotes,
+//! where its request repeats that: a command, or a tool with its arguments. Nothing else is ever run.
 
 use routing_core::model::{Message, ModelCall, Role, ToolOffer, ToolRequest};
 use serde_json::{Value, json};
@@ -28,7 +28,10 @@ pub(super) fn wanted(call: &ModelCall) -> Vec<ToolRequest> {
     let calls = match (Heard::of(&call.messages).part, rounds) {
         (Some(part), 0) => offers.look(&part),
         (Some(_), 1) => offers.read(&call.messages),
-        (None, 0) => heard::task(&call.messages).map_or_else(Vec::new, |task| offers.named(&task)),
+        (None, 0) => {
+            let commands = heard::commands(&call.messages);
+            commands.iter().filter_map(|it| offers.named(it)).collect()
+        }
         _ => Vec::new(),
     };
     let numbered = calls.into_iter().enumerate();
@@ -76,21 +79,16 @@ impl Offers<'_> {
             .collect()
     }
 
-    /// What a task names between backquotes.
-    fn named(&self, task: &str) -> Vec<(String, Value)> {
-        let quoted = task.split('`').skip(1).step_by(2);
-        quoted
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .filter_map(|text| {
-                let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
-                let arguments = serde_json::from_str::<Value>(rest).ok();
-                match arguments.filter(|arguments| arguments.is_object() && self.has(name)) {
-                    Some(arguments) => Some((name.to_owned(), arguments)),
-                    None => self.if_there("shell", json!({ "command": text })),
-                }
-            })
-            .collect()
+    /// A tool with its arguments, or a command for the shell.
+    fn named(&self, command: &str) -> Option<(String, Value)> {
+        let command = command.trim();
+        let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let arguments = serde_json::from_str::<Value>(rest).ok();
+        match arguments.filter(|arguments| arguments.is_object() && self.has(name)) {
+            Some(arguments) => Some((name.to_owned(), arguments)),
+            None if command.is_empty() => None,
+            None => self.if_there("shell", json!({ "command": command })),
+        }
     }
 }
 
@@ -111,21 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_task_names_between_backquotes_is_run_and_nothing_else() {
+    fn a_command_is_a_tool_with_its_arguments_or_one_for_the_shell() {
         let offers = offers(&["shell", "write_file"]);
-        let named = Offers(&offers)
-            .named("Run `make test` and `write_file {\"path\":\"a\",\"content\":\"b\"}` please");
-        assert_eq!(
-            named,
-            [
-                ("shell".to_owned(), json!({"command": "make test"})),
-                (
-                    "write_file".to_owned(),
-                    json!({"path": "a", "content": "b"})
-                ),
-            ]
-        );
-        assert!(Offers(&offers).named("Describe this project").is_empty());
-        assert!(Offers(&[]).named("Run `ls`").is_empty());
+        let named = |command| Offers(&offers).named(command);
+        let shell = ("shell".to_owned(), json!({"command": "make test"}));
+        assert_eq!(named("make test"), Some(shell));
+        let written = json!({"path": "a", "content": "b"});
+        let tool = ("write_file".to_owned(), written.clone());
+        assert_eq!(named(&format!("write_file {written}")), Some(tool));
+        assert_eq!(Offers(&[]).named("ls"), None);
     }
 }

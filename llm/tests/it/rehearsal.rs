@@ -159,11 +159,3 @@ async fn a_scripted_answer_is_given_exactly_and_only_then() {
     corrected.caller.correction = 1;
     read_strictly::<Finding>(text(&model, corrected).await.as_bytes()).unwrap();
 }
-
-#[tokio::test]
-async fn a_server_can_answer_as_the_rehearsal_does() {
-    let model = rehearsal(5);
-    let call = call_of("root", 1);
-    let at_once = model.answer(call.schema.value(), &call.messages, &call.caller, None);
-    assert_eq!(text(&model, call).await, at_once);
-}
