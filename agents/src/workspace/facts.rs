@@ -75,7 +75,7 @@ fn of_file(file: &WorkspaceFile) -> Fact {
     let lines = number(file.lines, "line");
     let mut says = format!("{} has {lines} of {}", file.path, file.language);
     if let Some(title) = &file.heading {
-        says.push_str(&format!(", begins with \u{201c}{title}\u{201d}"));
+        says.push_str(&format!(", titled \u{201c}{title}\u{201d}"));
     }
     if !file.declares.is_empty() {
         let named = file.declares.iter().take(NAMED_ITEMS);

@@ -39,11 +39,7 @@ impl WorkspaceFile {
             lines: text.lines().count(),
             language: language(&path),
             heading: heading(text),
-            declares: text
-                .lines()
-                .filter_map(declared)
-                .map(str::to_owned)
-                .collect(),
+            declares: declared(language(&path), text),
             excerpt: excerpt(text),
             path: printable(&path),
         }
@@ -57,33 +53,41 @@ impl WorkspaceFile {
     }
 }
 
-/// What begins a line at the left edge that declares something for others: in Rust, in JavaScript and TypeScript, in
-/// Python and in Go.
-const PUBLIC: [&str; 6] = ["pub ", "export ", "class ", "def ", "func ", "type "];
-
-/// The words before the name of a function or type.
-const KINDS: [&str; 10] = [
-    "fn",
-    "struct",
-    "enum",
-    "trait",
-    "class",
-    "def",
-    "func",
-    "type",
-    "function",
-    "interface",
+/// What a line at the left edge begins with that declares something for others, and the words before its name, by
+/// language.
+const DECLARATIONS: [(&[&str], &str, &[&str]); 4] = [
+    (
+        &["Rust"],
+        "pub ",
+        &["fn", "struct", "enum", "trait", "type"],
+    ),
+    (
+        &["JavaScript", "TypeScript"],
+        "export ",
+        &["function", "class", "interface", "type", "enum"],
+    ),
+    (&["Python"], "", &["class", "def"]),
+    (&["Go"], "", &["func", "type"]),
 ];
 
-/// The name that a line declares for others.
-fn declared(line: &str) -> Option<&str> {
-    let is_public = PUBLIC.iter().any(|word| line.starts_with(word));
-    let mut words = line.split(' ').filter(|_| is_public);
-    words.find(|word| KINDS.contains(word))?;
-    let name = words.next()?;
-    let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    name.get(..end.unwrap_or(name.len()))
-        .filter(|name| !name.is_empty())
+/// What may stand before those.
+const MODIFIERS: [&str; 6] = ["async", "const", "unsafe", "default", "declare", "abstract"];
+
+/// The names that a text in this language declares for others.
+fn declared(language: &str, text: &str) -> Vec<String> {
+    let of_language = |(languages, ..): &&(&[&str], _, _)| languages.contains(&language);
+    let Some((_, public, kinds)) = DECLARATIONS.iter().find(of_language) else {
+        return Vec::new();
+    };
+    let name = |line: &str| {
+        let mut words = line.strip_prefix(public)?.split(' ');
+        let kind = words.find(|word| !MODIFIERS.contains(word))?;
+        let name = words.next().filter(|_| kinds.contains(&kind))?;
+        let end = name.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let name = &name[..end.unwrap_or(name.len())];
+        (!name.is_empty()).then(|| name.to_owned())
+    };
+    text.lines().filter_map(name).collect()
 }
 
 /// The first lines with text.

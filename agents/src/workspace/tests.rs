@@ -125,14 +125,14 @@ fn what_is_said_of_a_folder_was_counted() {
     for (name, text) in [
         (
             "src/run.rs",
-            "//! Runs things.\npub struct Run;\nfn hidden() {}\npub async fn run(it: Run) {}\n",
+            "//! Runs things.\npub struct Run;\npub use self::fn_of as it;\npub async fn run(it: Run) {}\n",
         ),
         ("src/short.rs", "pub(crate) fn short() {}\n"),
         (
             "web/page.ts",
             "export interface Page<T> {}\nexport const x = 1;\n",
         ),
-        ("notes.md", "# Notes\n"),
+        ("notes.md", "# Notes\npub struct Quoted;\ntype of thing\n"),
     ] {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -143,14 +143,14 @@ fn what_is_said_of_a_folder_was_counted() {
     assert_eq!(
         said,
         [
-            "The folder has 4 files with 8 lines, 2 of them Rust.",
+            "The folder has 4 files with 10 lines, 2 of them Rust.",
             "src has 2 files with 5 lines, all Rust; the largest is src/run.rs.",
-            "src/run.rs has 4 lines of Rust, begins with \u{201c}Runs things\u{201d}, declares Run, run.",
+            "src/run.rs has 4 lines of Rust, titled \u{201c}Runs things\u{201d}, declares Run, run.",
             "src/short.rs has 1 line of Rust.",
+            "(top level) has 1 file with 3 lines, all Markdown.",
+            "notes.md has 3 lines of Markdown, titled \u{201c}Notes\u{201d}.",
             "web has 1 file with 2 lines, all TypeScript.",
             "web/page.ts has 2 lines of TypeScript, declares Page.",
-            "(top level) has 1 file with 1 line, all Markdown.",
-            "notes.md has 1 line of Markdown, begins with \u{201c}Notes\u{201d}.",
         ]
     );
 }
