@@ -1,8 +1,8 @@
 //! `edit_file`, `write_file` and `undo_edit`: changes of text files, shown as diffs, that can be taken back.
 
 mod change;
-mod change_tool;
 mod edit;
+mod file_change;
 mod undo;
 mod write;
 
@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use similar::TextDiff;
 
+use super::file_tool::FileTool;
 use crate::tool::Tool;
 
-use change_tool::ChangeTool;
 use edit::EditFile;
 use undo::UndoEdit;
 use write::WriteFile;
@@ -20,8 +20,8 @@ use write::WriteFile;
 /// The tools that change files: what one of them changed in a workspace, another can take back.
 pub fn edit_tools() -> [Arc<dyn Tool>; 3] {
     [
-        Arc::new(ChangeTool::<EditFile>::new()),
-        Arc::new(ChangeTool::<WriteFile>::new()),
+        Arc::new(FileTool::<EditFile>::new()),
+        Arc::new(FileTool::<WriteFile>::new()),
         Arc::new(UndoEdit::new()),
     ]
 }

@@ -4,7 +4,7 @@ use interrupts::store::Repeating;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::change_tool::Change;
+use super::file_change::FileChange;
 use crate::builtin::spec_of;
 use crate::tool::{Interruption, ToolError, ToolSpec};
 
@@ -22,7 +22,7 @@ pub(super) struct EditFile {
     everywhere: bool,
 }
 
-impl Change for EditFile {
+impl FileChange for EditFile {
     fn spec() -> ToolSpec {
         let description = "Replaces a piece of a text file of the workspace, and returns the change as a diff. The old piece must be in \
                            the file exactly once, unless it is to be replaced everywhere.";

@@ -4,7 +4,7 @@ use interrupts::store::Repeating;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::change_tool::Change;
+use super::file_change::FileChange;
 use crate::builtin::spec_of;
 use crate::tool::{Interruption, ToolError, ToolSpec};
 
@@ -17,7 +17,7 @@ pub(super) struct WriteFile {
     content: String,
 }
 
-impl Change for WriteFile {
+impl FileChange for WriteFile {
     fn spec() -> ToolSpec {
         let description = "Writes a text file of the workspace, a new one or in place of what was there, and returns the change as a \
                            diff. Missing folders are made.";
