@@ -44,7 +44,7 @@ impl Fleet {
     pub fn rank(&self, run: FreeRun, needs: &Labels, name: &OwnerName) -> Option<usize> {
         let mut part = self.part(needs);
         if let FreeRun::LetGo(_) = run {
-            // Nobody has it now, and whoever let it go counted it: shares are those of all runs.
+            // No worker holds this run right now, but shares are computed over all runs.
             part.taken += 1;
         }
         let score = |worker: &WorkerRow| match run {

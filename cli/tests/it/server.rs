@@ -35,7 +35,7 @@ pub(crate) fn answering(status: &'static str, body: &'static str) -> SocketAddr 
     address
 }
 
-/// An address where nothing listens. Another test may get a free port at any moment; nobody gets port 1.
+/// An address that refuses connections: port 1 is never handed out as a free port.
 pub(crate) fn nobody() -> SocketAddr {
     ([127, 0, 0, 1], 1).into()
 }

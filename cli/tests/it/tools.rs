@@ -390,7 +390,7 @@ fn what_a_tool_has_changed_is_taken_back_by_a_later_process() {
 }
 
 #[test]
-fn a_call_that_a_rule_denies_and_pauses_for_is_not_made_and_pauses_the_run_once() {
+fn a_denied_call_pauses_its_run_once_where_its_rule_says_so() {
     let place = Place::new();
     let rule = "[[rules]]\ntool = \"shell\"\nthen = \"pause\"\nreason = \"nothing is run here\"\n";
     let permissions = ["--permissions", &place.all_allowed_but(rule), "--no-input"];
