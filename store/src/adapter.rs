@@ -3,7 +3,6 @@
 mod access;
 mod audit;
 mod catalogue;
-mod holding;
 mod interrupts;
 mod journal;
 mod node;
@@ -107,15 +106,9 @@ impl StoreSettings {
 #[derive(Debug)]
 pub struct Adapter<B> {
     pub(crate) backend: B,
-    /// When the last look for orphans began.
-    orphans_looked_for: Mutex<Option<Instant>>,
     /// When the rows were counted last, and how long that took.
     rows_counted: Mutex<Option<(Instant, Duration)>>,
 }
-
-/// How often sweeps look for interrupts that have outlived their runs. There are some where very many were open as a run
-/// ended, and finding them reads all that are open.
-const LOOKS_FOR_ORPHANS: Duration = Duration::from_secs(60);
 
 /// Rows are counted before a run is taken up, once a second at most, and so that counting takes a twentieth of the time at
 /// most, however many there are.
@@ -127,7 +120,6 @@ impl<B> Adapter<B> {
     pub const fn over(backend: B) -> Self {
         Self {
             backend,
-            orphans_looked_for: Mutex::new(None),
             rows_counted: Mutex::new(None),
         }
     }
@@ -140,22 +132,6 @@ impl<B> Adapter<B> {
     /// The backend, to close it.
     pub fn into_backend(self) -> B {
         self.backend
-    }
-
-    /// Whether a sweep is to look for orphans. Those that come while it does are not: if very many interrupts are open,
-    /// the answer takes so long that the caller gives up waiting, and must not ask anew at once.
-    pub(crate) fn begins_to_look_for_orphans(&self) -> bool {
-        let mut looked = lock(&self.orphans_looked_for);
-        let is_due = looked.is_none_or(|at| at.elapsed() >= LOOKS_FOR_ORPHANS);
-        if is_due {
-            *looked = Some(Instant::now());
-        }
-        is_due
-    }
-
-    /// Not all orphans were found: the next sweep continues.
-    pub(crate) fn looks_for_orphans_again(&self) {
-        *lock(&self.orphans_looked_for) = None;
     }
 }
 

@@ -75,13 +75,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
         limit: u32,
     ) -> impl Future<Output = Found<Vec<InterruptId>>> + Send;
 
-    /// Live interrupts of ended runs.
-    fn orphans(&self, limit: u32) -> impl Future<Output = Found<Vec<InterruptId>>> + Send;
-
     fn reroute(&self, event: &EventId) -> impl Future<Output = Found<Option<RerouteRow>>> + Send;
-
-    /// The pending reroutes of a run.
-    fn waiting_reroutes(&self, run: RunId) -> impl Future<Output = Found<Vec<EventId>>> + Send;
 
     /// Pending reroutes whose time has passed.
     fn due_reroutes(
@@ -101,9 +95,6 @@ pub(crate) trait Backend: Send + Sync + 'static {
     ) -> impl Future<Output = Found<Vec<(u64, Run)>>> + Send;
 
     fn last_runs(&self, page: PageBack) -> impl Future<Output = Found<Vec<(u64, Run)>>> + Send;
-
-    /// Live interrupts of a run.
-    fn live(&self, run: RunId, limit: u32) -> impl Future<Output = Found<Vec<InterruptId>>> + Send;
 
     fn node(
         &self,

@@ -7,6 +7,7 @@
 mod effects;
 mod forget;
 mod journal;
+mod lists;
 mod rest;
 mod row;
 mod table;
@@ -44,8 +45,12 @@ pub struct Tables {
     pub(crate) now: Timestamp,
     pub(crate) heads: Table<(), Heads>,
     pub(crate) interrupts: Table<InterruptId, InterruptRow>,
+    /// The runs whose live interrupts are all among these.
+    pub(crate) live: Table<RunId, ()>,
     pub(crate) keys: Table<IdempotencyKey, KeyRow>,
     pub(crate) reroutes: Table<EventId, RerouteRow>,
+    /// The runs whose pending reroutes are all among these.
+    pub(crate) pending: Table<RunId, ()>,
     pub(crate) slots: Table<(RunId, NodeId), Slot>,
     pub(crate) runs: Table<RunId, RunRow>,
     pub(crate) aliases: Table<String, RunId>,
@@ -77,8 +82,10 @@ macro_rules! each_table {
         let tables = $tables;
         tables.heads.$call();
         tables.interrupts.$call();
+        tables.live.$call();
         tables.keys.$call();
         tables.reroutes.$call();
+        tables.pending.$call();
         tables.slots.$call();
         tables.runs.$call();
         tables.aliases.$call();
@@ -114,8 +121,10 @@ impl Tables {
             now,
             heads: Table::default(),
             interrupts: Table::default(),
+            live: Table::default(),
             keys: Table::default(),
             reroutes: Table::default(),
+            pending: Table::default(),
             slots: Table::default(),
             runs: Table::default(),
             aliases: Table::default(),

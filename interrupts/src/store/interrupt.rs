@@ -207,8 +207,6 @@ pub struct PageBack {
 pub struct Swept {
     /// Their deadlines had passed.
     pub expired: Vec<InterruptId>,
-    /// Their runs had ended.
-    pub cancelled: Vec<InterruptId>,
     /// The time of these standing rules was over.
     pub rules: Vec<RuleId>,
 }

@@ -3,12 +3,9 @@
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::life::{Actor, State};
-use interrupts::store::{
-    CatalogueRow, Catalogues, Filter, FollowError, Interrupts as _, Pages, Run, RunError,
-    StoreError,
-};
-use routing_core::{InterruptId, RunId};
+use interrupts::life::Actor;
+use interrupts::store::{CatalogueRow, Catalogues, FollowError, Run, RunError, StoreError};
+use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{CatalogueNews, FollowCatalogue, KeepCatalogue};
@@ -43,11 +40,7 @@ impl<B: Backend> Catalogues for Adapter<B> {
                     (Err(change), None) => return Err(change.into()),
                     (Err(change), Some(by)) => {
                         by.check_may_ask_again()?;
-                        CatalogueNews::Accepted {
-                            asked: asked_otherwise(self, run, &catalogue, &before).await?,
-                            change,
-                            by,
-                        }
+                        CatalogueNews::Accepted { before, change, by }
                     }
                 }
             }
@@ -59,7 +52,7 @@ impl<B: Backend> Catalogues for Adapter<B> {
             catalogue,
             news,
         };
-        Ok(self.backend.execute(follow).await?)
+        self.backend.execute(follow).await
     }
 
     async fn catalogue(&self, digest: Digest) -> Result<Option<SharedCatalogue>, StoreError> {
@@ -69,29 +62,4 @@ impl<B: Backend> Catalogues for Adapter<B> {
     async fn catalogues(&self) -> Result<Vec<CatalogueRow>, StoreError> {
         self.backend.catalogues().await
     }
-}
-
-/// How many interrupts are read together.
-const PAGE: u32 = 500;
-
-/// The open interrupts of a run whose answers have another schema in the new catalogue.
-async fn asked_otherwise<B: Backend>(
-    store: &Adapter<B>,
-    run: RunId,
-    catalogue: &SharedCatalogue,
-    before: &SharedCatalogue,
-) -> Result<Vec<InterruptId>, FollowError> {
-    let open = Filter {
-        run: Some(run),
-        node: None,
-        states: State::ALL.into_iter().filter(|it| it.is_live()).collect(),
-    };
-    let rows = Pages::of(PAGE).values(|page| store.interrupts(&open, page));
-    let mut asked = Vec::new();
-    for interrupt in rows.await? {
-        if catalogue.asks_otherwise(before, &interrupt)? {
-            asked.push(interrupt.id);
-        }
-    }
-    Ok(asked)
 }

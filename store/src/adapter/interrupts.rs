@@ -14,10 +14,9 @@ use jiff::SignedDuration;
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
 use super::Adapter;
-use super::holding::{apply_ending, end_seen, follow_the_rest, live};
 use crate::operation::{
-    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, EndedStop, ExpireReroute, Join,
-    NodeEnded, Put, Raise, TurnIgnored, is_same_stop,
+    Admit, Change, ChangeInterrupt, DecideTogether, ExpireReroute, Join, NodeEnded, Put, Raise,
+    TurnIgnored,
 };
 use crate::query::Backend;
 
@@ -28,10 +27,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
     }
 
     async fn join(&self, admission: Admission) -> Result<Admitted, AdmitError> {
-        let live = live(&self.backend, admission.run).await?;
-        let same = live.iter().filter(|it| is_same_stop(it, &admission));
-        let seen = same.map(|it| it.id).collect();
-        self.backend.execute(Join::new(admission, seen)).await
+        self.backend.execute(Join::new(admission)).await
     }
 
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError> {
@@ -94,24 +90,14 @@ impl<B: Backend> Interrupts for Adapter<B> {
         judge: Judge,
         choosing: Choosing,
     ) -> Result<Interrupt, ChangeError> {
-        apply_ending(&self.backend, id, Change::Decide { judge, choosing }).await
+        apply(&self.backend, id, Change::Decide { judge, choosing }).await
     }
 
     async fn decide_together(
         &self,
         decisions: Vec<Deciding>,
     ) -> Result<Vec<Interrupt>, TogetherError> {
-        let mut endings = Vec::new();
-        for deciding in &decisions {
-            let id = deciding.interrupt;
-            endings.push((id, end_seen(&self.backend, id).await?));
-        }
-        let together = DecideTogether { decisions, endings };
-        let decided = self.backend.execute(together).await?;
-        for one in &decided {
-            follow_the_rest(&self.backend, one).await;
-        }
-        Ok(decided)
+        self.backend.execute(DecideTogether { decisions }).await
     }
 
     async fn withdraw(
@@ -120,7 +106,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         actor: Actor,
         cause: WithdrawCause,
     ) -> Result<Interrupt, ChangeError> {
-        apply_ending(&self.backend, id, Change::Withdraw { actor, cause }).await
+        apply(&self.backend, id, Change::Withdraw { actor, cause }).await
     }
 
     async fn fail_delivery(
@@ -129,7 +115,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         epoch: Option<u64>,
         error: String,
     ) -> Result<Interrupt, ChangeError> {
-        apply_ending(&self.backend, id, Change::FailDelivery { epoch, error }).await
+        apply(&self.backend, id, Change::FailDelivery { epoch, error }).await
     }
 
     async fn redrive(&self, id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError> {
@@ -153,24 +139,10 @@ impl<B: Backend> Interrupts for Adapter<B> {
         let mut swept = Swept::default();
         for id in self.backend.due(self.backend.now(), limit).await? {
             // Another process may have been faster since the list was made: then there is nothing left to do.
-            match apply_ending(&self.backend, id, Change::Expire).await {
+            match apply(&self.backend, id, Change::Expire).await {
                 Ok(_expired) => swept.expired.push(id),
                 Err(ChangeError::Store(error)) => return Err(error),
                 Err(_faster) => {}
-            }
-        }
-        if self.begins_to_look_for_orphans() {
-            let orphans = self.backend.orphans(limit).await?;
-            let are_all = orphans.len() < limit as usize;
-            for id in orphans {
-                match self.backend.execute(EndOrphan { id }).await {
-                    Ok(Some(_cancelled)) => swept.cancelled.push(id),
-                    Err(ChangeError::Store(error)) => return Err(error),
-                    Ok(None) | Err(_) => {}
-                }
-            }
-            if !are_all {
-                self.looks_for_orphans_again();
             }
         }
         swept.rules = self.expire_rules(limit).await?;
@@ -247,7 +219,5 @@ async fn apply<B: Backend>(
     id: InterruptId,
     change: Change,
 ) -> Result<Interrupt, ChangeError> {
-    let ending = EndedStop::default();
-    let change = ChangeInterrupt { id, change, ending };
-    backend.execute(change).await
+    backend.execute(ChangeInterrupt { id, change }).await
 }

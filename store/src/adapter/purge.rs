@@ -79,7 +79,7 @@ async fn going<B: Backend>(
     let needed = needed(backend, 0).await?;
     let mut going = Vec::new();
     for run in ended(backend, before).await? {
-        if !needed.contains(&run) && backend.live(run, 1).await?.is_empty() {
+        if !needed.contains(&run) {
             going.push((run, backend.footprint(run).await?));
         }
     }

@@ -13,9 +13,6 @@ use super::{Adapter, count_rows_when_due};
 use crate::operation::{ChangeRun, CreateRun, Fork, RunChange, Save};
 use crate::query::{Backend, JournalPart};
 
-/// How many interrupts end in the transaction that ends their run. More of them are left to the sweep.
-const ENDED_WITH_THEIR_RUN: u32 = 256;
-
 /// The most bytes of a run's own name: an index of PostgreSQL has no room for much more.
 const LONGEST_NAME: usize = 2_000;
 
@@ -75,22 +72,10 @@ impl<B: Backend> Runs for Adapter<B> {
         state: RunState,
         reason: Option<String>,
     ) -> Result<Run, RunError> {
-        let live = if state.is_final() || matches!(state, RunState::Paused | RunState::Waiting) {
-            self.backend.live(id, ENDED_WITH_THEIR_RUN).await?
-        } else {
-            Vec::new()
-        };
-        let waiting = if state.is_final() {
-            self.backend.waiting_reroutes(id).await?
-        } else {
-            Vec::new()
-        };
         let change = RunChange::Become {
             epoch,
             state,
             reason,
-            live,
-            waiting,
         };
         alter(&self.backend, id, change).await
     }

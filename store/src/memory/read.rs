@@ -130,25 +130,8 @@ impl Backend for Memory {
         Ok(first(due.map(|(id, _row)| *id), limit))
     }
 
-    async fn orphans(&self, limit: u32) -> Found<Vec<InterruptId>> {
-        let tables = self.lock();
-        let orphans = tables.interrupts.rows().filter(|(_id, row)| {
-            let run = tables.runs.row(&row.interrupt.run);
-            row.interrupt.state.is_live() && run.is_some_and(|run| run.run.state.is_final())
-        });
-        Ok(first(orphans.map(|(id, _row)| *id), limit))
-    }
-
     async fn reroute(&self, event: &EventId) -> Found<Option<RerouteRow>> {
         Ok(self.lock().reroutes.row(event).cloned())
-    }
-
-    async fn waiting_reroutes(&self, run: RunId) -> Found<Vec<EventId>> {
-        let tables = self.lock();
-        let rows = tables.reroutes.rows();
-        let waiting =
-            rows.filter(|(_event, row)| row.run == run && row.state == RerouteState::Pending);
-        Ok(waiting.map(|(event, _row)| event.clone()).collect())
     }
 
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
@@ -194,15 +177,6 @@ impl Backend for Memory {
             .into_iter()
             .map(|(position, run)| (position, run.clone()));
         Ok(first(rows, page.limit))
-    }
-
-    async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
-        let tables = self.lock();
-        let live = tables
-            .interrupts
-            .rows()
-            .filter(|(_id, row)| row.interrupt.run == run && row.interrupt.state.is_live());
-        Ok(first(live.map(|(id, _row)| *id), limit))
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {

@@ -5,7 +5,6 @@ use interrupts::life::{Admission, Event, Evidence, Family, Interrupt, Scope};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
 use routing_core::InterruptType;
 
-use super::join::{note, want_slot};
 use super::{Halt, Operation, undelivered};
 use crate::tables::{KeyRow, Tables};
 
@@ -109,7 +108,6 @@ pub(super) fn want(admission: &Admission, tables: &mut Tables) {
     if admission.interrupt_type == InterruptType::Branch {
         undelivered::want(admission.run, tables);
     }
-    want_slot(admission, tables);
 }
 
 /// What became of the request with this key, where there was one.
@@ -197,7 +195,6 @@ pub(super) fn admit(
     };
     tables.keys.put(admission.key.clone(), key);
     let admitted = tables.perform(step)?;
-    note(admission, tables)?;
     Ok(Admitted::New(admitted))
 }
 

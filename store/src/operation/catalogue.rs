@@ -2,8 +2,8 @@
 
 use interrupts::catalogue::{CatalogueChange, SharedCatalogue};
 use interrupts::life::{Actor, Event};
-use interrupts::store::{AuditSubject, CatalogueRow, Run, RunError, StoreError};
-use routing_core::{InterruptId, RunId};
+use interrupts::store::{AuditSubject, CatalogueRow, FollowError, Run, RunError, StoreError};
+use routing_core::RunId;
 
 use super::run::check_epoch;
 use super::{Halt, Operation};
@@ -46,8 +46,8 @@ pub(crate) enum CatalogueNews {
     Accepted {
         /// What.
         change: CatalogueChange,
-        /// The open interrupts to ask again, read just before the transaction.
-        asked: Vec<InterruptId>,
+        /// The catalogue that it has had: what is open and asks otherwise than under that is asked again.
+        before: SharedCatalogue,
         /// Who accepted it.
         by: Actor,
     },
@@ -55,23 +55,21 @@ pub(crate) enum CatalogueNews {
 
 impl Operation for FollowCatalogue {
     type Output = Run;
-    type Error = RunError;
+    type Error = FollowError;
 
     fn want(&self, tables: &mut Tables) {
         want(&self.catalogue, tables);
         tables.runs.want(&self.run);
-        if let CatalogueNews::Accepted { asked, .. } = &self.news {
-            for interrupt in asked {
-                tables.interrupts.want(interrupt);
-            }
+        if let CatalogueNews::Accepted { .. } = &self.news {
+            tables.live.want(&self.run);
         }
     }
 
-    fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
+    fn run(&self, tables: &mut Tables) -> Result<Run, Halt<FollowError>> {
         let Some(RunRow { position, mut run }) = tables.runs.get(&self.run)?.cloned() else {
-            return Err(Halt::Refused(RunError::Unknown { run: self.run }));
+            return Err(Halt::Refused(RunError::Unknown { run: self.run }.into()));
         };
-        check_epoch(&run, self.epoch)?;
+        check_epoch(&run, self.epoch).map_err(Halt::within)?;
         let kept = keep(&self.catalogue, tables)?;
         if run.catalogue == Some(kept.digest) {
             return Ok(run);
@@ -93,9 +91,9 @@ impl Operation for FollowCatalogue {
 }
 
 impl FollowCatalogue {
-    /// Asks the affected interrupts again. One that ended meanwhile keeps its answer.
-    fn ask_again(&self, tables: &mut Tables) -> Result<(), Halt<RunError>> {
-        let CatalogueNews::Accepted { asked, by, .. } = &self.news else {
+    /// Asks the open interrupts again whose answers have another schema by now.
+    fn ask_again(&self, tables: &mut Tables) -> Result<(), Halt<FollowError>> {
+        let CatalogueNews::Accepted { before, by, .. } = &self.news else {
             return Ok(());
         };
         let event = Event::AskAgain {
@@ -108,11 +106,10 @@ impl FollowCatalogue {
                 .map(|it| it.name.clone())
                 .collect(),
         };
-        for id in asked {
-            let row = tables.interrupts.get(id)?.cloned();
-            let open = row.filter(|row| row.interrupt.state.is_live());
-            if let Some(row) = open
-                && let Ok(step) = row.interrupt.after(&event, tables.now)
+        for interrupt in tables.live_interrupts(self.run)? {
+            let otherwise = self.catalogue.asks_otherwise(before, &interrupt);
+            if otherwise.map_err(|change| Halt::Refused(change.into()))?
+                && let Ok(step) = interrupt.after(&event, tables.now)
             {
                 tables.perform(step)?;
             }

@@ -9,7 +9,7 @@ use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 use routing_core::{DecisionId, InterruptId, StopMode};
 
-use super::holding::{self, EndedStop};
+use super::holding;
 use super::join::one_more;
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
@@ -64,8 +64,6 @@ pub(crate) enum Change {
 pub(crate) struct ChangeInterrupt {
     pub(crate) id: InterruptId,
     pub(crate) change: Change,
-    /// What was seen of it, for what follows where the change ends it.
-    pub(crate) ending: EndedStop,
 }
 
 impl Operation for ChangeInterrupt {
@@ -75,7 +73,6 @@ impl Operation for ChangeInterrupt {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.interrupts.want(&self.id);
-        self.ending.want(tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Interrupt, Halt<ChangeError>> {
@@ -91,7 +88,7 @@ impl Operation for ChangeInterrupt {
             Ok(step) => tables.perform(step)?,
             Err(refusal) => self.recover(&interrupt, refusal, tables)?,
         };
-        self.ending.follow(self.id, tables)?;
+        holding::follow(&changed, tables)?;
         Ok(changed)
     }
 }
@@ -199,38 +196,8 @@ pub(super) fn is_decided_by(interrupt: &Interrupt, choosing: &Choosing) -> bool 
     })
 }
 
-/// Cancels an interrupt whose run has ended. Anything else stays as it is.
-pub(crate) struct EndOrphan {
-    pub(crate) id: InterruptId,
-}
-
-impl Operation for EndOrphan {
-    type Output = Option<Interrupt>;
-    type Error = ChangeError;
-
-    fn want(&self, tables: &mut Tables) {
-        tables.heads.want(&());
-        tables.interrupts.want(&self.id);
-    }
-
-    fn run(&self, tables: &mut Tables) -> Result<Option<Interrupt>, Halt<ChangeError>> {
-        let interrupt = read(self.id, tables)?;
-        end_orphan(&interrupt, tables)?.map_err(|refusal| Halt::Refused(refusal.into()))
-    }
-}
-
-/// Cancels an interrupt whose run has ended. Anything else stays as it is.
-pub(super) fn end_orphan(
-    interrupt: &Interrupt,
-    tables: &mut Tables,
-) -> Result<Result<Option<Interrupt>, Refusal>, Failed> {
-    let ended = tables
-        .runs
-        .get(&interrupt.run)?
-        .is_some_and(|row| row.run.state.is_final());
-    if !ended || !interrupt.state.is_live() {
-        return Ok(Ok(None));
-    }
+/// Cancels an interrupt whose run has ended.
+pub(super) fn end_with_run(interrupt: &Interrupt, tables: &mut Tables) -> Result<(), Failed> {
     let event = Event::Withdraw {
         actor: Actor {
             name: ActorName::new(SWEEPER).map_err(|error| damaged(&error))?,
@@ -239,8 +206,12 @@ pub(super) fn end_orphan(
         cause: WithdrawCause::RunEnded,
     };
     match interrupt.after(&event, tables.now) {
-        Ok(step) => Ok(Ok(Some(tables.perform(step)?))),
-        Err(refusal) => Ok(Err(refusal)),
+        Ok(step) => tables.perform(step).map(drop),
+        Err(refusal) => {
+            // The run has ended all the same.
+            tracing::warn!(interrupt = %interrupt.id, %refusal, "an interrupt outlives its run");
+            Ok(())
+        }
     }
 }
 

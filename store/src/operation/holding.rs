@@ -1,103 +1,62 @@
-//! What follows from the end of a stop. An ended stop holds no questions: those that it held are shown again in the
-//! transaction that ends it, or the next stop holds them.
+//! What follows from the end of a stop, in the transaction that ends it: the questions that it held are shown again, or the
+//! next stop holds them; and its run waits, where only a question of one of its agents is open and no process executes it.
 
 use interrupts::ActorName;
-use interrupts::life::{Actor, Event, Interrupt, Refusal, ReviewChange, Role};
-use interrupts::store::ChangeError;
-use routing_core::InterruptId;
+use interrupts::life::{
+    Actor, Decider, Event, Family, Interrupt, Refusal, ReviewChange, Role, RunState, Scope, State,
+    Verdict,
+};
+use interrupts::store::{ChangeError, Run};
+use jiff::Timestamp;
+use routing_core::{InterruptId, StopSource};
 
-use super::paused_run::{self, PausedRun};
-use super::{Halt, Operation};
+use super::Halt;
+use super::run::{enter, open_among};
 use crate::tables::{Failed, Tables, damaged};
 
 /// The actor that holds questions and lets go of them.
 const HOLDER: &str = "holder";
 
-/// A question that was seen to be held.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HeldQuestion {
-    pub(crate) question: InterruptId,
-    /// The stop that goes before it next.
-    pub(crate) next: Option<InterruptId>,
-}
+/// Why a run waits, in words.
+const ASKS: &str = "it waits for an answer";
 
-/// What was seen of a stop that ends: what follows from its end is done in the same transaction.
-#[derive(Debug, Default)]
-pub(crate) struct EndedStop {
-    /// The questions that it holds.
-    pub(crate) held: Vec<HeldQuestion>,
-    /// Its run, where that may come to wait.
-    pub(crate) resting: Option<PausedRun>,
-}
-
-impl EndedStop {
-    pub(super) fn want(&self, tables: &mut Tables) {
-        for HeldQuestion { question, next } in &self.held {
-            tables.interrupts.want(question);
-            if let Some(next) = next {
-                tables.interrupts.want(next);
-            }
-        }
-        if let Some(resting) = &self.resting {
-            paused_run::want(resting, tables);
-        }
+/// Does what follows, where a stop has ended.
+pub(super) fn follow(ended: &Interrupt, tables: &mut Tables) -> Result<(), Failed> {
+    if ended.family() != Family::Stop || ended.state.is_live() {
+        return Ok(());
     }
-
-    /// Does what follows, where the stop has ended.
-    pub(super) fn follow(&self, stop: InterruptId, tables: &mut Tables) -> Result<(), Failed> {
-        let_go(stop, &self.held, tables)?;
-        match &self.resting {
-            Some(resting) => paused_run::wait(stop, resting, tables),
-            None => Ok(()),
-        }
+    // Only what a user asks for goes before what agents ask.
+    if ended.source == StopSource::User {
+        let_go(ended, tables)?;
     }
-}
-
-/// Does what follows from the end of a stop, and was not there to be seen just before it.
-pub(crate) struct LetGo {
-    pub(crate) stop: InterruptId,
-    pub(crate) ending: EndedStop,
-}
-
-impl Operation for LetGo {
-    type Output = ();
-    type Error = ChangeError;
-
-    fn want(&self, tables: &mut Tables) {
-        tables.heads.want(&());
-        tables.interrupts.want(&self.stop);
-        self.ending.want(tables);
+    if has_let_go(ended) {
+        wait(ended, tables)?;
     }
-
-    fn run(&self, tables: &mut Tables) -> Result<(), Halt<Self::Error>> {
-        Ok(self.ending.follow(self.stop, tables)?)
-    }
+    Ok(())
 }
 
 /// Shows the questions again that an ended stop holds, or lets the next stop hold them.
-fn let_go(stop: InterruptId, held: &[HeldQuestion], tables: &mut Tables) -> Result<(), Failed> {
-    if is_live(stop, tables)? != Some(false) {
-        return Ok(());
-    }
-    for held in held {
-        let Some(question) = found(held.question, tables)? else {
+fn let_go(stop: &Interrupt, tables: &mut Tables) -> Result<(), Failed> {
+    let live = tables.live_interrupts(stop.run)?;
+    for question in live.iter().filter(|it| it.held_by == Some(stop.id)) {
+        let Ok(shown) = change(question, ReviewChange::Unhold { by: stop.id }, tables)? else {
             continue;
         };
-        // It has changed since it was seen.
-        if question.held_by != Some(stop) || !question.state.is_live() {
-            continue;
-        }
-        let Ok(shown) = change(&question, ReviewChange::Unhold { by: stop }, tables)? else {
-            continue;
-        };
-        if let Some(next) = held.next
-            && is_live(next, tables)? == Some(true)
-        {
+        if let Some(next) = live.iter().find(|it| holds(it, question)) {
             // One that cannot be held waits for a person as before.
-            let _held = change(&shown, ReviewChange::Hold { by: next }, tables)?;
+            let _held = change(&shown, ReviewChange::Hold { by: next.id }, tables)?;
         }
     }
     Ok(())
+}
+
+/// Whether a live stop goes before a question.
+fn holds(stop: &Interrupt, question: &Interrupt) -> bool {
+    let reaches = match stop.scope {
+        Scope::Run => true,
+        Scope::Agent => question.node.is_within(&stop.node),
+    };
+    stop.family() == Family::Stop && stop.source == StopSource::User && reaches
 }
 
 fn change(
@@ -122,13 +81,55 @@ fn change(
     }
 }
 
+/// Whether an interrupt paused a run, and ended without giving the run up: a run that was given up is about to end.
+fn has_let_go(ended: &Interrupt) -> bool {
+    let gives_up = ended.decision.as_ref().is_some_and(|decision| {
+        decision.verdict == Verdict::Cancel && decision.by != Decider::Deadline
+    });
+    ended.pauses_run() && !gives_up
+}
+
+/// Lets a paused run wait, if what has ended was the last that paused it.
+fn wait(ended: &Interrupt, tables: &mut Tables) -> Result<(), Failed> {
+    let Some(row) = tables.runs.get(&ended.run)?.cloned() else {
+        return Ok(());
+    };
+    if !rests(&row.run, tables.now) {
+        return Ok(());
+    }
+    let live = tables.live_interrupts(ended.run)?;
+    if live.iter().any(Interrupt::pauses_run) {
+        return Ok(());
+    }
+    for question in live.iter().filter(|it| asks(it)) {
+        if free(question.clone(), tables)?.held_by.is_none() {
+            let waits = (RunState::Waiting, Some(ASKS.to_owned()));
+            let open = open_among(live.iter().filter(|it| asks(it)));
+            enter(row, waits, open, tables)?;
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a run is paused and no process executes it.
+fn rests(run: &Run, now: Timestamp) -> bool {
+    let is_owned = run.lease.as_ref().is_some_and(|lease| lease.until > now);
+    run.state == RunState::Paused && !is_owned
+}
+
+/// Whether a person is asked, and the run waits for it.
+fn asks(interrupt: &Interrupt) -> bool {
+    interrupt.is_waited_on() && interrupt.state == State::AwaitingReview
+}
+
 /// Refuses to let an ended stop hold a question.
 pub(super) fn check_holder(
     change: &ReviewChange,
     tables: &mut Tables,
 ) -> Result<(), Halt<ChangeError>> {
     if let ReviewChange::Hold { by } = change
-        && is_live(*by, tables)? == Some(false)
+        && has_ended(*by, tables)?
     {
         let refusal = Refusal::NotHeld { by: *by };
         return Err(Halt::Refused(refusal.into()));
@@ -139,19 +140,15 @@ pub(super) fn check_holder(
 /// The question as the person who decides sees it: earlier versions left some held by stops that had ended.
 pub(super) fn free(mut question: Interrupt, tables: &mut Tables) -> Result<Interrupt, Failed> {
     if let Some(by) = question.held_by
-        && is_live(by, tables)? == Some(false)
+        && has_ended(by, tables)?
     {
         question.held_by = None;
     }
     Ok(question)
 }
 
-/// Whether a stop is live; `None` if it is unknown.
-pub(super) fn is_live(stop: InterruptId, tables: &mut Tables) -> Result<Option<bool>, Failed> {
-    Ok(found(stop, tables)?.map(|stop| stop.state.is_live()))
-}
-
-pub(super) fn found(id: InterruptId, tables: &mut Tables) -> Result<Option<Interrupt>, Failed> {
-    let row = tables.interrupts.get(&id)?;
-    Ok(row.map(|row| row.interrupt.clone()))
+/// Whether there is such a stop, and it has ended.
+fn has_ended(stop: InterruptId, tables: &mut Tables) -> Result<bool, Failed> {
+    let row = tables.interrupts.get(&stop)?;
+    Ok(row.is_some_and(|row| !row.interrupt.state.is_live()))
 }

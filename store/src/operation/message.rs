@@ -8,7 +8,7 @@ use interrupts::store::{
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::RunId;
 
-use super::join::{ends, want_ends};
+use super::join::ends;
 use super::journal::check_run;
 use super::run::check_epoch;
 use super::{Halt, Operation, undelivered};
@@ -29,7 +29,8 @@ impl Operation for SendMessage {
         tables.messages.want(&message.key);
         tables.runs.want(&message.run);
         tables.nodes.want(&(message.run, message.node.clone()));
-        want_ends(message.run, &message.node, tables);
+        tables.live.want(&message.run);
+        undelivered::want(message.run, tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StoredMessage, Halt<MessageError>> {

@@ -1,12 +1,12 @@
 //! Runs: their states and their owners.
 
-use interrupts::life::{Lease, RunState, State};
+use interrupts::life::{Interrupt, Lease, RunState, State};
 use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError, RunHold};
 use jiff::SignedDuration;
-use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
-use routing_core::{EventId, InterruptId, RunId};
+use routing_core::reroute::{CancelCause, RerouteChange};
+use routing_core::{InterruptId, RunId};
 
-use super::change::end_orphan;
+use super::change::end_with_run;
 use super::undelivered::{self, Ended};
 use super::{Halt, Operation, node};
 use crate::tables::{Failed, RunRow, Tables};
@@ -103,11 +103,6 @@ pub(crate) enum RunChange {
         epoch: u64,
         state: RunState,
         reason: Option<String>,
-        /// What was live of the run just before, if the run ends, pauses or waits; it ends with the run. What comes
-        /// between is left to the sweep.
-        live: Vec<InterruptId>,
-        /// What waited of its reroutes just before, where the run ends.
-        waiting: Vec<EventId>,
     },
 }
 
@@ -124,21 +119,13 @@ impl Operation for ChangeRun {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.runs.want(&self.id);
-        if let RunChange::Become {
-            live,
-            waiting,
-            state,
-            ..
-        } = &self.change
-        {
-            for interrupt in live {
-                tables.interrupts.want(interrupt);
-            }
-            for event in waiting {
-                tables.reroutes.want(event);
-            }
+        if let RunChange::Become { state, .. } = self.change {
             if state.is_final() {
+                tables.pending.want(&self.id);
                 undelivered::want(self.id, tables);
+            }
+            if rests(state) {
+                tables.live.want(&self.id);
             }
         }
     }
@@ -163,8 +150,6 @@ impl Operation for ChangeRun {
                 epoch,
                 state,
                 reason,
-                live,
-                waiting,
             } => {
                 check_epoch(&row.run, *epoch)?;
                 if row.run.state == *state {
@@ -178,9 +163,12 @@ impl Operation for ChangeRun {
                 }
                 let next = (*state, reason.clone());
                 if state.is_final() {
-                    return Ok(end(row, next, (live, waiting), tables)?);
+                    return Ok(end(row, next, tables)?);
                 }
-                let open = open_among(live, tables)?;
+                let open = match rests(*state) {
+                    true => open_among(&tables.live_interrupts(self.id)?),
+                    false => Vec::new(),
+                };
                 Ok(enter(row, next, open, tables)?)
             }
         }
@@ -235,22 +223,19 @@ fn renew(
     Ok(row.run)
 }
 
+/// Whether a run that is in this state waits for somebody, or for nothing any more.
+const fn rests(state: RunState) -> bool {
+    state.is_final() || matches!(state, RunState::Paused | RunState::Waiting)
+}
+
 /// Those among these that wait for a person: what can be decided now goes first.
-pub(super) fn open_among(
-    these: &[InterruptId],
-    tables: &mut Tables,
-) -> Result<Vec<InterruptId>, Failed> {
-    let (mut open, mut held) = (Vec::new(), Vec::new());
-    for id in these {
-        let found = tables.interrupts.get(id)?.map(|row| &row.interrupt);
-        match found.filter(|it| it.state == State::AwaitingReview) {
-            Some(interrupt) if interrupt.held_by.is_some() => held.push(*id),
-            Some(_) => open.push(*id),
-            None => {}
-        }
-    }
+pub(super) fn open_among<'a>(these: impl IntoIterator<Item = &'a Interrupt>) -> Vec<InterruptId> {
+    let open = these
+        .into_iter()
+        .filter(|it| it.state == State::AwaitingReview);
+    let (mut open, held): (Vec<_>, Vec<_>) = open.partition(|it| it.held_by.is_none());
     open.extend(held);
-    Ok(open)
+    open.into_iter().map(|it| it.id).collect()
 }
 
 /// Writes a run in its new state, and says so, with what is open if it pauses or waits.
@@ -267,15 +252,16 @@ pub(super) fn enter(
 
 /// Ends a run, and with it its interrupts and reroutes. The notice of its end comes last: a follower has had all others
 /// by then.
-fn end(
-    row: RunRow,
-    next: (RunState, Option<String>),
-    (live, waiting): (&[InterruptId], &[EventId]),
-    tables: &mut Tables,
-) -> Result<Run, Failed> {
+fn end(row: RunRow, next: (RunState, Option<String>), tables: &mut Tables) -> Result<Run, Failed> {
     let run = put_in(row, next, tables)?;
-    end_with(live, tables)?;
-    end_reroutes(waiting, tables)?;
+    for interrupt in tables.live_interrupts(run.id)? {
+        end_with_run(&interrupt, tables)?;
+    }
+    // These would wait for ever. One that an interrupt was bound to has ended with that.
+    for reroute in tables.pending_reroutes(run.id)? {
+        let cause = CancelCause::NodeEnded;
+        tables.change_reroute(&reroute.event, RerouteChange::Cancel(cause))?;
+    }
     undelivered::leave(run.id, &Ended::Run, tables)?;
     tell_of(&run, Vec::new(), tables)?;
     Ok(run)
@@ -303,31 +289,6 @@ fn tell_of(run: &Run, open: Vec<InterruptId>, tables: &mut Tables) -> Result<(),
         reason: run.reason.clone(),
         open,
     })?)
-}
-
-/// Ends the interrupts of a run that has ended.
-fn end_with(live: &[InterruptId], tables: &mut Tables) -> Result<(), Failed> {
-    for id in live {
-        let interrupt = tables.interrupts.get(id)?.map(|row| row.interrupt.clone());
-        if let Some(interrupt) = interrupt
-            && let Err(refusal) = end_orphan(&interrupt, tables)?
-        {
-            // The run has ended all the same.
-            tracing::warn!(interrupt = %id, %refusal, "an interrupt outlives its run");
-        }
-    }
-    Ok(())
-}
-
-/// Ends the reroutes of a run that has ended, which would wait for ever. One that an interrupt was bound to has ended
-/// with that.
-fn end_reroutes(waiting: &[EventId], tables: &mut Tables) -> Result<(), Failed> {
-    for event in waiting {
-        if tables.reroute(event)?.state == RerouteState::Pending {
-            tables.change_reroute(event, RerouteChange::Cancel(CancelCause::NodeEnded))?;
-        }
-    }
-    Ok(())
 }
 
 pub(super) fn check_epoch(run: &Run, given: u64) -> Result<(), Halt<RunError>> {

@@ -3,10 +3,9 @@
 use interrupts::life::{Event, Interrupt, Judge, Refusal};
 use interrupts::rules::{RuleRefusal, StandingRule};
 use interrupts::store::{ChangeError, Deciding, RefusedDecision, StoreError, TogetherError};
-use routing_core::InterruptId;
 
 use super::change::{is_decided_by, read};
-use super::holding::{self, EndedStop};
+use super::holding;
 use super::rule::keep_new;
 use super::{Halt, Operation};
 use crate::tables::Tables;
@@ -14,8 +13,6 @@ use crate::tables::Tables;
 /// Decides all or none.
 pub(crate) struct DecideTogether {
     pub(crate) decisions: Vec<Deciding>,
-    /// What was seen of those that are stops.
-    pub(crate) endings: Vec<(InterruptId, EndedStop)>,
 }
 
 impl Operation for DecideTogether {
@@ -26,9 +23,6 @@ impl Operation for DecideTogether {
         tables.heads.want(&());
         for deciding in &self.decisions {
             tables.interrupts.want(&deciding.interrupt);
-        }
-        for (_stop, ending) in &self.endings {
-            ending.want(tables);
         }
     }
 
@@ -49,8 +43,8 @@ impl Operation for DecideTogether {
             }
         }
         if refused.is_empty() {
-            for (stop, ending) in &self.endings {
-                ending.follow(*stop, tables)?;
+            for one in &decided {
+                holding::follow(one, tables)?;
             }
             Ok(decided)
         } else {

@@ -451,10 +451,10 @@ pub(super) fn take(
 ) -> Found<()> {
     for lookup in lookups {
         for number in 0..lookup.keys().len() {
-            if let Some(Answer::Rows(rows)) = answers.next()
-                && let Some(row) = rows.first()
-            {
-                lookup.take(tables, number, row)?;
+            if let Some(Answer::Rows(rows)) = answers.next() {
+                for row in &rows {
+                    lookup.take(tables, number, row)?;
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Loading the rows that operations ask for.
 
-use interrupts::store::StoreError;
+use interrupts::store::{RerouteRow, StoreError};
+use routing_core::RunId;
 use serde::de::DeserializeOwned;
 
 use super::cell::{Cell, Columns};
@@ -46,19 +47,20 @@ impl Loader {
             columns!(interrupts),
             " FROM interrupts WHERE id = ?"
         );
-        self.table(
+        self.table(tables, sql, |it| &mut it.interrupts, Cell::made, interrupt);
+        let sql = concat!(
+            "SELECT ",
+            columns!(interrupts),
+            " FROM interrupts INDEXED BY interrupts_of_run WHERE run = ? AND live = 1"
+        );
+        self.list(
             tables,
             sql,
-            |it| &mut it.interrupts,
-            Cell::made,
-            |row| {
-                let (interrupt, stored) = body(row, &sealed::INTERRUPTS)?;
-                let position = count(row, 0)?;
-                let row = InterruptRow {
-                    position,
-                    interrupt,
-                };
-                Ok((row, stored))
+            |it| &mut it.live,
+            |tables, row| {
+                let (row, stored) = interrupt(row)?;
+                tables.interrupts.load_new(row.interrupt.id, row, stored);
+                Ok(())
             },
         );
         let sql = "SELECT id, digest, NULL FROM interrupts WHERE key = ?1 \
@@ -92,6 +94,21 @@ impl Loader {
             |it| &mut it.reroutes,
             Cell::made,
             |row| body(row, &sealed::REROUTES),
+        );
+        let sql = concat!(
+            "SELECT ",
+            columns!(reroutes),
+            " FROM reroutes WHERE run = ? AND pending = 1"
+        );
+        self.list(
+            tables,
+            sql,
+            |it| &mut it.pending,
+            |tables, row| {
+                let (row, stored): (RerouteRow, _) = body(row, &sealed::REROUTES)?;
+                tables.reroutes.load_new(row.event.clone(), row, stored);
+                Ok(())
+            },
         );
         let sql = concat!("SELECT ", columns!(slots), " FROM slots WHERE id = ?");
         self.table(
@@ -275,6 +292,35 @@ impl Loader {
             }),
         });
     }
+
+    /// Looks up all rows that belong to a run.
+    fn list(
+        &mut self,
+        tables: &mut Tables,
+        sql: &'static str,
+        of: fn(&mut Tables) -> &mut Table<RunId, ()>,
+        take: fn(&mut Tables, &dyn Columns) -> Result<(), StoreError>,
+    ) {
+        let missing = of(tables).take_missing();
+        if missing.is_empty() {
+            return;
+        }
+        self.lookups.push(Lookup {
+            sql,
+            keys: missing.iter().map(Cell::made).collect(),
+            take: Box::new(move |tables, _number, row| take(tables, row)),
+        });
+    }
+}
+
+fn interrupt(row: &dyn Columns) -> Read<InterruptRow> {
+    let (interrupt, stored) = body(row, &sealed::INTERRUPTS)?;
+    let position = count(row, 0)?;
+    let row = InterruptRow {
+        position,
+        interrupt,
+    };
+    Ok((row, stored))
 }
 
 /// The JSON of a row, and how it was read.

@@ -246,20 +246,6 @@ impl<R: Relational> Backend for R {
         .await
     }
 
-    async fn orphans(&self, limit: u32) -> Found<Vec<InterruptId>> {
-        let sql = "SELECT id FROM interrupts INDEXED BY interrupts_open WHERE live = 1 AND EXISTS \
-             (SELECT 1 FROM runs WHERE runs.id = interrupts.run \
-             AND runs.state IN ('completed', 'failed', 'cancelled')) ORDER BY position LIMIT ?";
-        self.rows(sql, [Cell::limit(limit)], interrupt_id).await
-    }
-
-    async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
-        let sql = "SELECT id FROM interrupts INDEXED BY interrupts_of_run \
-             WHERE run = ? AND live = 1 ORDER BY position LIMIT ?";
-        self.rows(sql, [Cell::made(&run), Cell::limit(limit)], interrupt_id)
-            .await
-    }
-
     async fn reroute(&self, event: &EventId) -> Found<Option<RerouteRow>> {
         let sql = concat!(
             "SELECT ",
@@ -268,18 +254,6 @@ impl<R: Relational> Backend for R {
         );
         self.point(sql, [Cell::made(event)], |row| body(row, &sealed::REROUTES))
             .await
-    }
-
-    async fn waiting_reroutes(&self, run: RunId) -> Found<Vec<EventId>> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(reroutes),
-            " FROM reroutes WHERE run = ? AND pending = 1"
-        );
-        let rows = self.rows(sql, [Cell::made(&run)], |row| {
-            body::<RerouteRow>(row, &sealed::REROUTES)
-        });
-        Ok(rows.await?.into_iter().map(|row| row.event).collect())
     }
 
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {

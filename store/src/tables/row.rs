@@ -144,15 +144,11 @@ pub(crate) struct PlacedRule {
     pub(crate) rule: StandingRule,
 }
 
-/// The reroutes of one node that are not final, at most one of each kind, the stops that were asked of it, and what
-/// was said that waits.
+/// The reroutes of one node that are not final, at most one of each kind, and what was said that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Slot {
     pub(crate) pending: Option<EventId>,
     pub(crate) bound: Option<EventId>,
-    /// The stops that reach from it, oldest first, as they were when the last of them was admitted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) stops: Vec<InterruptId>,
     /// Of the root: the messages to the nodes of its run that wait, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) waiting: Vec<IdempotencyKey>,

@@ -129,6 +129,13 @@ impl<K: Ord + Clone, V> Table<K, V> {
         self.cells.insert(key, cell);
     }
 
+    /// Takes a row from the database, unless it is here already: as it was read before, or as it was written since.
+    pub(crate) fn load_new(&mut self, key: K, value: V, stored: Option<Box<str>>) {
+        if !self.cells.contains_key(&key) {
+            self.load(key, value, stored);
+        }
+    }
+
     /// The rows that were written, in the order of their keys, each with how it was read.
     pub(crate) fn dirty(&self) -> impl Iterator<Item = (&K, &V, Option<&str>)> {
         self.cells

@@ -1,16 +1,12 @@
 //! Questions that a user's stop holds, and what becomes of them when it ends.
 
-use std::sync::{Arc, Mutex};
-
-use futures_util::FutureExt as _;
 use interrupts::life::{
     Admission, Choosing, ExpiryOutcome, Interrupt, Refusal, ReviewChange, Role, Scope, State,
     Verdict, WithdrawCause,
 };
-use interrupts::store::{ChangeError, Deciding, Interrupts as _, Run, Store};
-use jiff::{SignedDuration, Timestamp};
-use routing_core::{Clock, InterruptId, InterruptType, StopSource};
-use store::{MemoryStore, StoreSettings};
+use interrupts::store::{ChangeError, Deciding, Run, Store};
+use jiff::SignedDuration;
+use routing_core::{InterruptId, InterruptType, StopSource};
 
 use crate::scene::{Scene, actor, choosing, delivery, person, question, shown};
 
@@ -278,61 +274,5 @@ pub(crate) async fn a_question_that_was_left_held_by_what_has_ended_can_be_decid
             store.decide(open.id, judge, choosing(None)).await.unwrap()
         };
         assert_eq!(decided.state, State::Resolved);
-    }
-}
-
-/// A clock that lets something happen once, when it is read next.
-#[derive(Default)]
-pub(crate) struct Meanwhile(pub(crate) Mutex<Option<Box<dyn FnOnce() + Send>>>);
-
-impl std::fmt::Debug for Meanwhile {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Meanwhile")
-    }
-}
-
-impl Clock for Meanwhile {
-    fn now(&self) -> Timestamp {
-        let happens = self.0.lock().unwrap().take();
-        if let Some(happens) = happens {
-            happens();
-        }
-        Timestamp::UNIX_EPOCH
-    }
-}
-
-/// A store whose clock lets something happen. The memory reads it between the look at what a stop holds and the
-/// transaction that ends it. What is done then is the same for every adapter.
-pub(crate) fn with_meanwhile() -> (Scene<MemoryStore>, Arc<Meanwhile>) {
-    let meanwhile = Arc::new(Meanwhile::default());
-    let mut scene = Scene::in_memory();
-    scene.store = Arc::new(MemoryStore::new(StoreSettings {
-        clock: Some(meanwhile.clone()),
-        ..StoreSettings::default()
-    }));
-    (scene, meanwhile)
-}
-
-#[tokio::test]
-async fn a_question_that_came_to_be_held_just_before_the_end_is_shown_again_too() {
-    for way in [Way::Withdrawn, Way::Decided, Way::DecidedTogether] {
-        let (scene, meanwhile) = with_meanwhile();
-        let run = scene.run().await;
-        let open = scene.awaiting(question(&run, "k")).await;
-        let pause = paused(&scene, &run, "pause").await;
-        let (store, id) = (scene.store.clone(), open.id);
-        let (version, by) = (open.version, pause.id);
-        *meanwhile.0.lock().unwrap() = Some(Box::new(move || {
-            let change = ReviewChange::Hold { by };
-            let held = store.review(id, actor(Role::System), version, change);
-            held.now_or_never().unwrap().unwrap();
-        }));
-        end(&scene, way, &pause).await;
-        assert_eq!(scene.interrupt(open.id).await.held_by, None, "{way:?}");
-        let happened = scene.audited(open.id).await;
-        assert!(
-            happened.ends_with(&["hold".into(), "unhold".into()]),
-            "{way:?}: {happened:?}"
-        );
     }
 }

@@ -167,7 +167,7 @@ conformance! {
         an_old_owner_writes_nothing,
         an_alias_belongs_to_one_run,
         a_run_follows_its_states_and_its_end_cancels_what_is_open,
-        what_outlives_the_end_of_its_run_is_cancelled_by_sweeps,
+        nothing_outlives_the_end_of_its_run,
         a_result_is_read_and_never_produced_again,
         effects_without_a_result_are_listed_as_unknown,
         checkpoints_are_numbered_and_name_their_parents,

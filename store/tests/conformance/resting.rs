@@ -1,17 +1,12 @@
 //! What a paused run is that nobody executes, once its pause has ended.
 
-use futures_util::FutureExt as _;
-use interrupts::life::{Admission, Choosing, Interrupt, Role, RunState, Verdict, WithdrawCause};
-use interrupts::store::{
-    AuditSubject, Deciding, Interrupts as _, Notification, Run, Runs as _, Store,
-};
+use interrupts::life::{Admission, Choosing, Interrupt, RunState, Verdict};
+use interrupts::store::{AuditSubject, Deciding, Notification, Run, Store};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptType, StopSource};
 
-use crate::holding::{
-    BEFORE_IT_TAKES_HOLD, WAYS, Way, end, hold, paused, resume, stop, with_meanwhile,
-};
-use crate::scene::{ALL, Scene, actor, choosing, delivery, key, person, question};
+use crate::holding::{BEFORE_IT_TAKES_HOLD, WAYS, Way, end, hold, paused, resume, stop};
+use crate::scene::{ALL, Scene, choosing, delivery, key, person, question};
 
 /// A run that was paused, and that nobody executes.
 async fn left<S: Store>(scene: &Scene<S>) -> Run {
@@ -171,44 +166,5 @@ pub(crate) async fn a_run_that_somebody_has_or_has_given_up_is_not_said_to_wait<
     let third = paused(&scene, &run, "third").await;
     scene.wait(11);
     end(&scene, Way::Withdrawn, &third).await;
-    assert_eq!(state(&scene, &run).await, RunState::Waiting);
-}
-
-#[tokio::test]
-async fn a_run_that_is_taken_just_before_the_end_of_its_pause_is_its_owners() {
-    let (scene, meanwhile) = with_meanwhile();
-    let run = left(&scene).await;
-    scene.awaiting(question(&run, "k")).await;
-    let pause = paused(&scene, &run, "pause").await;
-    let (store, id) = (scene.store.clone(), run.id);
-    *meanwhile.0.lock().unwrap() = Some(Box::new(move || {
-        // It has let go again by the end, and something else pauses the run since.
-        let owned = store.own_run(id, delivery("somebody", 10));
-        let epoch = owned.now_or_never().unwrap().unwrap().epoch;
-        let released = store.release_run(id, epoch);
-        released.now_or_never().unwrap().unwrap();
-        let row = store.run(id).now_or_never().unwrap().unwrap().unwrap();
-        let other = store.admit(stop(&row, "other"));
-        other.now_or_never().unwrap().unwrap();
-    }));
-    end(&scene, Way::Withdrawn, &pause).await;
-    assert_eq!(state(&scene, &run).await, RunState::Paused);
-}
-
-#[tokio::test]
-async fn a_run_waits_too_where_its_other_pause_ends_at_the_same_time() {
-    let (scene, meanwhile) = with_meanwhile();
-    let run = left(&scene).await;
-    let open = scene.awaiting(question(&run, "k")).await;
-    let first = paused(&scene, &run, "first").await;
-    let second = paused(&scene, &run, "second").await;
-    hold(&scene, &open, first.id).await.unwrap();
-    let store = scene.store.clone();
-    *meanwhile.0.lock().unwrap() = Some(Box::new(move || {
-        let cause = WithdrawCause::Withdrawn;
-        let ended = store.withdraw(second.id, actor(Role::Operator), cause);
-        ended.now_or_never().unwrap().unwrap();
-    }));
-    end(&scene, Way::Withdrawn, &first).await;
     assert_eq!(state(&scene, &run).await, RunState::Waiting);
 }

@@ -122,14 +122,12 @@ pub(crate) async fn a_run_follows_its_states_and_its_end_cancels_what_is_open<S:
     let requested = scene.admitted(question(&run, "requested")).await;
     let other = scene.run().await;
     let elsewhere = scene.awaiting(question(&other, "elsewhere")).await;
-    assert!(store.sweep(10).await.unwrap().cancelled.is_empty());
     let reason = Some("the user said so".to_owned());
     let ended = store.change_run(run.id, 1, RunState::Cancelled, reason.clone());
     assert_eq!(ended.await.unwrap().reason, reason);
     for ended in [&open, &requested] {
         assert_eq!(scene.interrupt(ended.id).await.state, State::Cancelled);
     }
-    assert!(store.sweep(10).await.unwrap().cancelled.is_empty());
     let still = scene.interrupt(elsewhere.id).await;
     assert_eq!(still.state, State::AwaitingReview);
     let owned = store.own_run(run.id, delivery("late", 60)).await;
@@ -163,30 +161,26 @@ pub(crate) async fn a_run_follows_its_states_and_its_end_cancels_what_is_open<S:
     );
 }
 
-pub(crate) async fn what_outlives_the_end_of_its_run_is_cancelled_by_sweeps<S: Store>(
-    scene: Scene<S>,
-) {
+/// In the transaction of its end, with what others of its batch admitted.
+pub(crate) async fn nothing_outlives_the_end_of_its_run<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
     let store = &scene.store;
-    let many = 300;
-    for number in 0..many {
+    for number in 0..300 {
         scene.admitted(question(&run, format!("k{number}"))).await;
     }
-    let cancelled = RunState::Cancelled;
-    store.change_run(run.id, 1, cancelled, None).await.unwrap();
-    let live = async || {
-        let of_run = Filter {
-            run: Some(run.id),
-            ..Filter::default()
-        };
-        let all = store.interrupts(&of_run, ALL).await.unwrap();
-        let live = all.iter().filter(|(_place, it)| it.state.is_live());
-        live.count()
+    let at_once = ["one", "two", "three"].map(|key| store.admit(question(&run, key)));
+    let end = store.change_run(run.id, 1, RunState::Cancelled, None);
+    let (admitted, ended) = futures_util::join!(futures_util::future::join_all(at_once), end);
+    ended.unwrap();
+    let of_run = Filter {
+        run: Some(run.id),
+        ..Filter::default()
     };
-    let left = live().await;
-    assert!(0 < left && left < many, "{left} are left to the sweep");
-    let swept = store.sweep(1_000).await.unwrap().cancelled.len();
-    assert_eq!((swept, live().await), (left, 0));
+    let all = store.interrupts(&of_run, ALL).await.unwrap();
+    let admitted = admitted.iter().filter(|it| it.is_ok()).count();
+    assert_eq!(all.len(), 300 + admitted);
+    let live = all.iter().filter(|(_place, it)| it.state.is_live());
+    assert_eq!(live.count(), 0);
 }
 
 pub(crate) async fn a_result_is_read_and_never_produced_again<S: Store>(scene: Scene<S>) {

@@ -1,0 +1,29 @@
+//! Lists of rows, as they are within the transaction: what is in the database, and what its operations have changed since.
+
+use interrupts::life::Interrupt;
+use interrupts::store::RerouteRow;
+use routing_core::RunId;
+use routing_core::reroute::RerouteState;
+
+use super::Tables;
+use super::table::Absent;
+
+impl Tables {
+    /// The interrupts of a run that have not ended, in the order in which they were admitted.
+    pub(crate) fn live_interrupts(&mut self, run: RunId) -> Result<Vec<Interrupt>, Absent> {
+        self.live.get(&run)?;
+        let rows = self.interrupts.rows().map(|(_id, row)| row);
+        let live = rows.filter(|row| row.interrupt.run == run && row.interrupt.state.is_live());
+        let mut live: Vec<_> = live.collect();
+        live.sort_by_key(|row| row.position);
+        Ok(live.into_iter().map(|row| row.interrupt.clone()).collect())
+    }
+
+    /// The reroutes of a run that wait for an interrupt.
+    pub(crate) fn pending_reroutes(&mut self, run: RunId) -> Result<Vec<RerouteRow>, Absent> {
+        self.pending.get(&run)?;
+        let rows = self.reroutes.rows().map(|(_event, row)| row);
+        let pending = rows.filter(|row| row.run == run && row.state == RerouteState::Pending);
+        Ok(pending.cloned().collect())
+    }
+}
