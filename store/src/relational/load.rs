@@ -83,6 +83,10 @@ impl Loader {
                 Ok((row, None))
             },
         );
+        self.reroutes(tables);
+    }
+
+    fn reroutes(&mut self, tables: &mut Tables) {
         let sql = concat!(
             "SELECT ",
             columns!(reroutes),
