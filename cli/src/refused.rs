@@ -4,7 +4,7 @@ mod invalid;
 
 use control::{NotDone, Refusal, decider, direction, not_read};
 use interrupts::life::Decision;
-use interrupts::store::{CheckpointId, RunError, StoreError};
+use interrupts::store::{CheckpointId, PendingInput, RunError, StoreError};
 use jiff::Timestamp;
 
 use crate::exit::{Exit, Failure, causes};
@@ -133,7 +133,18 @@ pub(crate) fn by_run(error: &RunError) -> Failure {
         | RunError::Owned { .. }
         | RunError::Fenced { .. }
         | RunError::Illegal { .. } => Failure::new(Exit::Conflict, error.to_string()),
-        RunError::MessagesWait(waiting) => not_read(waiting).into(),
+        RunError::Pending {
+            pending: PendingInput::Messages(waiting),
+            ..
+        } => not_read(waiting).into(),
+        RunError::Pending { run, goes_on, .. } => {
+            let first = match goes_on {
+                true => format!("let it go on first: irq resume {run}; or "),
+                false => String::new(),
+            };
+            let hint = format!("{first}fork it without that: irq fork {run} --drop-pending");
+            Failure::new(Exit::Conflict, error.to_string()).hint(hint)
+        }
         _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

@@ -41,7 +41,7 @@ use crate::workflows;
 
 pub(crate) use accepting::accept_catalogue;
 pub(crate) use checkpoint::{refuse_over, refuse_unread};
-pub(crate) use given::{refuse_fork, refuse_pending, refuse_said, start_of_fork};
+pub(crate) use given::{refuse_fork, refuse_said, start_of_fork};
 pub(crate) use signal_prompts::{SeenSignal, SignalPrompts, words};
 
 use abandoned::AbandonedWork;

@@ -53,7 +53,6 @@ pub use node::{CallWait, NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use pages::{Pages, Positioned};
 pub use pending::PendingInput;
-pub(crate) use pending::dispatched;
 pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{ForkStart, NewRun, RootNode, Run, RunError, RunHold, Runs};

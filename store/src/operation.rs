@@ -11,6 +11,7 @@ mod join;
 mod journal;
 mod message;
 mod node;
+mod pending;
 mod purge;
 mod question;
 mod reroute;

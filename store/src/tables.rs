@@ -57,6 +57,8 @@ pub struct Tables {
     pub(crate) nodes: Table<(RunId, NodeId), PlacedNode>,
     pub(crate) messages: Table<IdempotencyKey, StoredMessage>,
     pub(crate) journal: Table<EffectId, JournalEntry>,
+    /// The runs of whose journals all entries after a position are among these.
+    pub(crate) newer: Table<(RunId, i64), ()>,
     /// Which checkpoints exist. Their contents may be large and no operation needs an old one.
     pub(crate) checkpoint_ids: Table<CheckpointId, ()>,
     pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
@@ -92,6 +94,7 @@ macro_rules! each_table {
         tables.nodes.$call();
         tables.messages.$call();
         tables.journal.$call();
+        tables.newer.$call();
         tables.checkpoint_ids.$call();
         tables.checkpoints.$call();
         tables.cursors.$call();
@@ -131,6 +134,7 @@ impl Tables {
             nodes: Table::default(),
             messages: Table::default(),
             journal: Table::default(),
+            newer: Table::default(),
             checkpoint_ids: Table::default(),
             checkpoints: Table::default(),
             cursors: Table::default(),

@@ -10,7 +10,7 @@ use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role,
     RunState, Scope, State, USUAL_ATTEMPTS, Verdict,
 };
-use interrupts::store::{Delivery, NewRun, PendingInput, RunError};
+use interrupts::store::{Delivery, ForkStart, NewRun, RunError};
 use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
 use planning::{PlanEditError, PlanPreview, StoredPlan};
@@ -393,20 +393,20 @@ impl World {
         let Some(at) = run.goes_on_from() else {
             return;
         };
-        // What was said to it and not carried out belongs to it.
-        let pending = PendingInput::at(&*self.kept.store, &run, at).await;
-        if pending.unwrap().is_some() {
-            return;
-        }
         let new = NewRun {
             root: None,
             id: RunId::generate(),
             alias: None,
             content: "{}".to_owned(),
         };
-        match self.kept.store.fork_run(at, new).await {
+        let start = ForkStart {
+            leaves: Some(run.id),
+            ..ForkStart::default()
+        };
+        match self.kept.store.fork_run_with(at, new, start).await {
             Ok(forked) => self.kept.run = forked.id,
-            Err(RunError::MessagesWait(_)) => {}
+            // What was said to it and not carried out belongs to it.
+            Err(RunError::Pending { .. }) => {}
             Err(error) => panic!("{error}"),
         }
     }

@@ -16,8 +16,7 @@ use crate::backend::{Local, Whereabouts, me};
 use crate::exit::{Exit, Failure};
 use crate::refused::by_run;
 use crate::run_owner::{
-    accept_catalogue, refuse_fork, refuse_over, refuse_pending, refuse_said, refuse_unread,
-    start_of_fork,
+    accept_catalogue, refuse_fork, refuse_over, refuse_said, refuse_unread, start_of_fork,
 };
 use crate::storage::Storage;
 use for_worker::let_go_on;
@@ -112,7 +111,6 @@ pub(crate) fn fork(
         // The input is created with the run: even if this process dies at once, the run never goes on without it.
         let input = arguments.message.as_deref();
         let start = start_of_fork((id, &order.workflow), input, arguments.drop_pending)?;
-        refuse_pending(&*storage.store, (&from, checkpoint), &start).await?;
         refuse_over(&*storage.store, &order.workflow, checkpoint, &start).await?;
         let forked = storage.store.fork_run_with(checkpoint, new, start).await;
         let forked = forked.map_err(|error| by_run(&error))?;

@@ -2,7 +2,7 @@
 
 use control::{InvalidRequest, not_asked};
 use engine::run::keep_input;
-use interrupts::store::{CheckpointId, ForkStart, PendingInput, Run, Store};
+use interrupts::store::{CheckpointId, ForkStart, Run, Store};
 use journal::{ResumeRequest, Workflow, said_to_fork};
 use routing_core::RunId;
 
@@ -84,36 +84,6 @@ pub(crate) fn refuse_fork(workflow: &Workflow) -> Result<(), Failure> {
     }
 }
 
-/// Refuses a fork that would go on without something that its run was told and has not carried out.
-///
-/// # Errors
-///
-/// [`Exit::Conflict`] with the ways out; if the store cannot be read.
-///
-/// # Cancel safety
-///
-/// Safe: it only reads.
-pub(crate) async fn refuse_pending(
-    store: &dyn Store,
-    (run, from): (&Run, CheckpointId),
-    start: &ForkStart,
-) -> Result<(), Failure> {
-    if start.drops_pending {
-        return Ok(());
-    }
-    let Some(pending) = PendingInput::at(store, run, from).await? else {
-        return Ok(());
-    };
-    let id = run.id;
-    let first = if run.state.is_final() {
-        String::new()
-    } else {
-        format!("let it go on first: irq resume {id}; or ")
-    };
-    let hint = format!("{first}fork it without that: irq fork {id} --drop-pending");
-    Err(Failure::new(Exit::Conflict, format!("{id}: {pending}")).hint(hint))
-}
-
 /// What is a fork's own from its beginning: the message to it.
 ///
 /// # Errors
@@ -134,5 +104,6 @@ pub(crate) fn start_of_fork(
     Ok(ForkStart {
         said,
         drops_pending,
+        leaves: None,
     })
 }

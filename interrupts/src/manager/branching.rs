@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::life::Interrupt;
-use crate::store::{CheckpointId, NewRun, PendingInput, RunError, StoreError};
+use crate::store::{CheckpointId, ForkStart, NewRun, RunError, StoreError};
 
 /// What a stop leaves behind.
 #[derive(Debug, Serialize)]
@@ -74,26 +74,25 @@ impl OwnedRunState {
         };
         // An interrupt forks at most one run, so the run reuses its UUID.
         let branch = RunId::from_uuid(stop.id.uuid());
-        // The run stops as it was told to, and is not forked: a branch would go on without that. One that was forked by a
-        // process that died since is there, whatever has come meanwhile.
-        if self.read(|| store.run(branch)).await?.is_none()
-            && let Some(pending) = self.read(|| PendingInput::at(&**store, &run, from)).await?
-        {
-            return Ok(left.because(&pending));
-        }
         let new = NewRun {
             root: None,
             id: branch,
             alias: None,
             content: run.content.clone(),
         };
-        match self.write(|| store.fork_run(from, new.clone())).await {
+        let start = ForkStart {
+            leaves: Some(self.run),
+            ..ForkStart::default()
+        };
+        let forking = || store.fork_run_with(from, new.clone(), start.clone());
+        match self.write(forking).await {
             // `Taken`: the process that forked it died before the branch was resolved.
             Ok(_) | Err(RunError::Taken { .. }) => Ok(LeftBehind {
                 branch: Some(branch),
                 ..left
             }),
-            Err(RunError::MessagesWait(waiting)) => Ok(left.because(&waiting)),
+            // The run stops as it was told to, and is not forked: a branch would go on without that.
+            Err(RunError::Pending { pending, .. }) => Ok(left.because(&pending)),
             Err(error) => Err(error.into()),
         }
     }

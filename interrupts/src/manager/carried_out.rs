@@ -2,7 +2,7 @@
 
 use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::life::{Family, Interrupt, RunState, Verdict};
-use crate::store::{JournalError, Pages, dispatched};
+use crate::store::{JournalError, Pages};
 
 const PAGE: u32 = 200;
 
@@ -21,7 +21,7 @@ impl OwnedRunState {
             .await?
         {
             for entry in open {
-                let Some(id) = dispatched(&entry) else {
+                let Some(id) = entry.dispatched() else {
                     continue;
                 };
                 let interrupt = self.read(|| settings.store.interrupt(id)).await?;

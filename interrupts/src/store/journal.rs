@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
+use routing_core::{InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
@@ -66,6 +66,24 @@ pub struct JournalEntry {
     /// What came of it; unknown while it is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<JournalResult>,
+}
+
+impl JournalEntry {
+    /// The kind of effect that carries out a decision.
+    pub const DISPATCH: &'static str = "dispatch";
+
+    /// The interrupt whose decision it carries out.
+    pub fn dispatched(&self) -> Option<InterruptId> {
+        #[derive(Deserialize)]
+        struct Dispatch {
+            interrupt: InterruptId,
+        }
+        if self.intent.kind.as_str() != Self::DISPATCH {
+            return None;
+        }
+        let dispatch: Dispatch = serde_json::from_str(&self.intent.content).ok()?;
+        Some(dispatch.interrupt)
+    }
 }
 
 /// An effect of a run that is about to be created, whose result is known by then. Its place is one that no other run

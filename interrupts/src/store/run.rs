@@ -9,7 +9,7 @@ use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::{Delivery, Page, PageBack};
 use super::journal::KnownEffect;
-use super::message::WaitingMessages;
+use super::pending::PendingInput;
 use crate::digest::Digest;
 use crate::life::{Lease, RunState};
 use crate::names::KindName;
@@ -158,6 +158,8 @@ pub struct ForkStart {
     pub said: Option<KnownEffect>,
     /// Whether it goes on without what the other run was told and has not carried out, messages included. That stays there.
     pub drops_pending: bool,
+    /// The run that it leaves, where that has no checkpoint of its own and goes on from the one that it was itself forked at.
+    pub leaves: Option<RunId>,
 }
 
 /// Why a run was not changed.
@@ -182,9 +184,16 @@ pub enum RunError {
         /// The checkpoint.
         checkpoint: CheckpointId,
     },
-    /// Its agents have not read all that was sent to them, and a fork would go on without that.
-    #[error(transparent)]
-    MessagesWait(WaitingMessages),
+    /// A fork would go on without something that the other run was told and has not carried out.
+    #[error("{run}: {pending}")]
+    Pending {
+        /// The other run.
+        run: RunId,
+        /// What.
+        pending: PendingInput,
+        /// Whether that run can carry it out: it has not ended.
+        goes_on: bool,
+    },
     /// Another process owns it.
     #[error("{} owns it until {}", lease.owner, lease.until)]
     Owned {
@@ -232,7 +241,8 @@ pub trait Runs: Send + Sync {
     /// # Errors
     ///
     /// [`RunError::Taken`] if the id or the alias belongs to another one; [`RunError::NoCheckpoint`];
-    /// [`RunError::MessagesWait`] while messages wait for agents of the other run.
+    /// [`RunError::Pending`] where the other run was told something that it has not carried out, and the fork begins where
+    /// that run stands: what was said later than its checkpoint was about something else. Messages that wait hold up any fork.
     ///
     /// # Cancel safety
     ///

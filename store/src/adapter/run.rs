@@ -33,15 +33,15 @@ impl<B: Backend> Runs for Adapter<B> {
         start: ForkStart,
     ) -> Result<Run, RunError> {
         check_name(&new)?;
-        let done = match self.backend.checkpoint(from).await? {
-            Some(checkpoint) => done_by(&self.backend, &checkpoint).await?,
-            // The transaction says so, unless the fork exists already.
-            None => Vec::new(),
-        };
+        // Where there is none, the transaction says so, unless the fork exists already.
+        let checkpoint = self.backend.checkpoint(from).await?;
+        let count = checkpoint.map_or(0, |checkpoint| checkpoint.journal);
+        let read = |page| self.backend.journal(from.run, JournalPart::Whole, page);
         let fork = Fork {
             from,
             new,
-            done,
+            count,
+            journal: Pages::of(ENTRIES_AT_A_TIME).rest(read).await?,
             start,
         };
         self.backend.execute(fork).await
@@ -140,21 +140,4 @@ fn check_name(new: &NewRun) -> Result<(), StoreError> {
 /// Runs one change of one run.
 async fn alter<B: Backend>(backend: &B, id: RunId, change: RunChange) -> Result<Run, RunError> {
     backend.execute(ChangeRun { id, change }).await
-}
-
-/// The effects of a run that have a place, and had their results when a checkpoint was saved.
-async fn done_by<B: Backend>(
-    backend: &B,
-    checkpoint: &Checkpoint,
-) -> Result<Vec<JournalEntry>, StoreError> {
-    let (mut done, mut pages) = (Vec::new(), Pages::of(ENTRIES_AT_A_TIME));
-    let read = |page| backend.journal(checkpoint.id.run, JournalPart::Whole, page);
-    while let Some(entries) = pages.next(read).await? {
-        done.extend(entries.into_iter().filter(|entry| {
-            let result = entry.result.as_ref();
-            entry.intent.place.is_some()
-                && result.is_some_and(|result| result.count <= checkpoint.journal)
-        }));
-    }
-    Ok(done)
 }

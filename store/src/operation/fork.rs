@@ -8,16 +8,17 @@ use interrupts::store::{
 use routing_core::RunId;
 
 use super::run::{alias_of, place};
-use super::{Halt, Operation, node, undelivered};
+use super::{Halt, Operation, node, pending};
 use crate::tables::{Failed, Tables};
 
 /// Creates a run that continues from a checkpoint.
 pub(crate) struct Fork {
     pub(crate) from: CheckpointId,
     pub(crate) new: NewRun,
-    /// What had its result in the other run's journal when the checkpoint was saved, in order. It is read
-    /// before the transaction, for neither a result nor its count ever changes.
-    pub(crate) done: Vec<JournalEntry>,
+    /// How many intents and results there were when the checkpoint was saved.
+    pub(crate) count: u64,
+    /// The journal of the checkpoint's run. Before the transaction most of it is read, for what has its result never changes.
+    pub(crate) journal: Vec<JournalEntry>,
     pub(crate) start: ForkStart,
 }
 
@@ -30,7 +31,7 @@ impl Operation for Fork {
         tables.runs.want(&self.new.id);
         tables.checkpoint_ids.want(&self.from);
         tables.runs.want(&self.from.run);
-        undelivered::want(self.from.run, tables);
+        pending::want(self.leaves(), tables);
         if let Some(alias) = &self.new.alias {
             tables.aliases.want(alias);
         }
@@ -54,15 +55,13 @@ impl Operation for Fork {
             let checkpoint = self.from;
             return Err(Halt::Refused(RunError::NoCheckpoint { checkpoint }));
         }
-        if !self.start.drops_pending
-            && let Some(waiting) = undelivered::waiting(self.from.run, tables)?
-        {
-            return Err(Halt::Refused(RunError::MessagesWait(waiting)));
-        }
+        self.check_pending(tables)?;
         alias_of(&self.new, tables)?;
         let mut effects = 0;
-        for entry in &self.done {
-            if let (Some(place), Some(result)) = (&entry.intent.place, &entry.result) {
+        for entry in &self.journal {
+            if let (Some(place), Some(result)) = (&entry.intent.place, &entry.result)
+                && result.count <= self.count
+            {
                 let mut intent = entry.intent.clone();
                 intent.effect = EffectId::in_run(*id, place);
                 intent.run = *id;
@@ -89,6 +88,31 @@ impl Operation for Fork {
         run.root = root;
         run.catalogue = catalogue;
         Ok(place(run, tables)?)
+    }
+}
+
+impl Fork {
+    /// The run that it leaves.
+    fn leaves(&self) -> RunId {
+        self.start.leaves.unwrap_or(self.from.run)
+    }
+
+    /// Refuses to go on without something that the run was told and has not carried out.
+    fn check_pending(&self, tables: &mut Tables) -> Result<(), Halt<RunError>> {
+        if self.start.drops_pending {
+            return Ok(());
+        }
+        let Some(run) = tables.runs.get(&self.leaves())?.map(|row| row.run.clone()) else {
+            return Ok(());
+        };
+        match pending::of(&run, self, tables)? {
+            Some(pending) => Err(Halt::Refused(RunError::Pending {
+                run: run.id,
+                pending,
+                goes_on: !run.state.is_final(),
+            })),
+            None => Ok(()),
+        }
     }
 }
 

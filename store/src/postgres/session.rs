@@ -438,7 +438,7 @@ pub(super) fn looked_up(lookups: &[Lookup]) -> impl Iterator<Item = StatementReq
     lookups.iter().flat_map(|lookup| {
         lookup.keys().iter().map(|key| StatementRequest {
             sql: lookup.sql(),
-            values: std::slice::from_ref(key),
+            values: key,
         })
     })
 }

@@ -9,10 +9,10 @@ use crate::operation::Operation;
 use crate::query::Found;
 use crate::tables::Tables;
 
-/// Rows that are looked up by their keys, the same way each.
+/// Rows that are looked up by their keys, the same way each. A key has one value or two.
 pub struct Lookup {
     pub(super) sql: &'static str,
-    pub(super) keys: Vec<Cell<'static>>,
+    pub(super) keys: Vec<Vec<Cell<'static>>>,
     pub(super) take: TakeRow,
 }
 
@@ -20,17 +20,17 @@ pub struct Lookup {
 pub(super) type TakeRow = Box<dyn Fn(&mut Tables, usize, &dyn Columns) -> Found<()>>;
 
 impl Lookup {
-    /// The statement. It has one value, a key, and finds at most one row.
+    /// The statement. Its values are those of a key, and it finds one row, several, or none.
     pub const fn sql(&self) -> &'static str {
         self.sql
     }
 
     /// The keys.
-    pub fn keys(&self) -> &[Cell<'static>] {
+    pub fn keys(&self) -> &[Vec<Cell<'static>>] {
         &self.keys
     }
 
-    /// Takes the row of a key into the tables. Keys are counted from 0.
+    /// Takes a row of a key into the tables. Keys are counted from 0.
     ///
     /// # Errors
     ///
@@ -83,9 +83,7 @@ pub trait Database: Send {
     fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
         for lookup in lookups {
             for (number, key) in lookup.keys.iter().enumerate() {
-                self.each(lookup.sql, &[key.borrowed()], &mut |row| {
-                    lookup.take(tables, number, row)
-                })?;
+                self.each(lookup.sql, key, &mut |row| lookup.take(tables, number, row))?;
             }
         }
         Ok(())

@@ -1,7 +1,6 @@
 //! Loading the rows that operations ask for.
 
-use interrupts::store::{RerouteRow, StoreError};
-use routing_core::RunId;
+use interrupts::store::{JournalEntry, RerouteRow, StoreError};
 use serde::de::DeserializeOwned;
 
 use super::cell::{Cell, Columns};
@@ -57,6 +56,7 @@ impl Loader {
             tables,
             sql,
             |it| &mut it.live,
+            |run| vec![Cell::made(run)],
             |tables, row| {
                 let (row, stored) = interrupt(row)?;
                 tables.interrupts.load_new(row.interrupt.id, row, stored);
@@ -108,6 +108,7 @@ impl Loader {
             tables,
             sql,
             |it| &mut it.pending,
+            |run| vec![Cell::made(run)],
             |tables, row| {
                 let (row, stored): (RerouteRow, _) = body(row, &sealed::REROUTES)?;
                 tables.reroutes.load_new(row.event.clone(), row, stored);
@@ -184,6 +185,22 @@ impl Loader {
             |it| &mut it.journal,
             Cell::made,
             |row| body(row, &sealed::JOURNAL),
+        );
+        let sql = concat!(
+            "SELECT ",
+            columns!(journal),
+            " FROM journal WHERE run = ? AND position > ?"
+        );
+        self.list(
+            tables,
+            sql,
+            |it| &mut it.newer,
+            |(run, after)| vec![Cell::made(run), Cell::Number(*after)],
+            |tables, row| {
+                let (entry, stored): (JournalEntry, _) = body(row, &sealed::JOURNAL)?;
+                tables.journal.load_new(entry.intent.effect, entry, stored);
+                Ok(())
+            },
         );
         let sql = "SELECT number FROM checkpoints WHERE id = ?";
         self.table(
@@ -288,7 +305,7 @@ impl Loader {
         }
         self.lookups.push(Lookup {
             sql,
-            keys: missing.iter().map(key).collect(),
+            keys: missing.iter().map(|it| vec![key(it)]).collect(),
             take: Box::new(move |tables, number, row| {
                 let (value, stored) = read(row)?;
                 of(tables).load(missing[number].clone(), value, stored);
@@ -297,12 +314,13 @@ impl Loader {
         });
     }
 
-    /// Looks up all rows that belong to a run.
-    fn list(
+    /// Looks up all rows that belong together.
+    fn list<K: Ord + Clone>(
         &mut self,
         tables: &mut Tables,
         sql: &'static str,
-        of: fn(&mut Tables) -> &mut Table<RunId, ()>,
+        of: fn(&mut Tables) -> &mut Table<K, ()>,
+        key: fn(&K) -> Vec<Cell<'static>>,
         take: fn(&mut Tables, &dyn Columns) -> Result<(), StoreError>,
     ) {
         let missing = of(tables).take_missing();
@@ -311,7 +329,7 @@ impl Loader {
         }
         self.lookups.push(Lookup {
             sql,
-            keys: missing.iter().map(Cell::made).collect(),
+            keys: missing.iter().map(key).collect(),
             take: Box::new(move |tables, _number, row| take(tables, row)),
         });
     }

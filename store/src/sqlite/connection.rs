@@ -80,8 +80,9 @@ impl Database for FileConnection {
         for lookup in lookups {
             let mut statement = self.0.prepare_cached(lookup.sql()).map_err(store_error)?;
             for (number, key) in lookup.keys().iter().enumerate() {
-                let mut rows = statement.query((BoundCell(key),)).map_err(store_error)?;
-                if let Some(row) = rows.next().map_err(store_error)? {
+                let key = params_from_iter(key.iter().map(BoundCell));
+                let mut rows = statement.query(key).map_err(store_error)?;
+                while let Some(row) = rows.next().map_err(store_error)? {
                     lookup.take(tables, number, &FileRow(row))?;
                 }
             }

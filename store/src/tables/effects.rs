@@ -4,7 +4,7 @@ use interrupts::life::{
     Actor, BoundReroute, Effect, Event, FIRST_ASKING, Family, Interrupt, Notice, Role, State, Step,
     WithdrawCause,
 };
-use interrupts::store::{AuditSubject, Intent, Notification, Repeating, RerouteRow};
+use interrupts::store::{AuditSubject, Intent, JournalEntry, Notification, Repeating, RerouteRow};
 use interrupts::{ActorName, EffectId, IdempotencyKey, KindName, RouteName};
 use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
 use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
@@ -12,8 +12,6 @@ use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
 use super::row::{InterruptRow, Slot};
 use super::{Failed, Tables, damaged};
 
-/// The kind of a dispatch in the journal.
-const DISPATCH: &str = "dispatch";
 /// The actor for ends that no one has asked for.
 const STORE: &str = "store";
 
@@ -160,7 +158,7 @@ impl Tables {
         target: &RouteName,
         decision: DecisionId,
     ) -> Result<(), Failed> {
-        let kind = KindName::new(DISPATCH).map_err(|error| damaged(&error))?;
+        let kind = KindName::new(JournalEntry::DISPATCH).map_err(|error| damaged(&error))?;
         let content = serde_json::json!({
             "interrupt": interrupt.id,
             "decision": decision,

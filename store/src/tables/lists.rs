@@ -1,12 +1,12 @@
 //! Lists of rows, as they are within the transaction: what is in the database, and what its operations have changed since.
 
 use interrupts::life::Interrupt;
-use interrupts::store::RerouteRow;
+use interrupts::store::{JournalEntry, RerouteRow};
 use routing_core::RunId;
 use routing_core::reroute::RerouteState;
 
-use super::Tables;
 use super::table::Absent;
+use super::{Failed, Tables, damaged};
 
 impl Tables {
     /// The interrupts of a run that have not ended, in the order in which they were admitted.
@@ -25,5 +25,20 @@ impl Tables {
         let rows = self.reroutes.rows().map(|(_event, row)| row);
         let pending = rows.filter(|row| row.run == run && row.state == RerouteState::Pending);
         Ok(pending.cloned().collect())
+    }
+
+    /// The entries of the journal of a run after a position, in their order.
+    pub(crate) fn journal_after(
+        &mut self,
+        run: RunId,
+        position: u64,
+    ) -> Result<Vec<JournalEntry>, Failed> {
+        let after = i64::try_from(position).map_err(|error| damaged(&error))?;
+        self.newer.get(&(run, after))?;
+        let rows = self.journal.rows().map(|(_effect, row)| row);
+        let newer = rows.filter(|row| row.intent.run == run && row.position > position);
+        let mut newer: Vec<_> = newer.cloned().collect();
+        newer.sort_by_key(|row| row.position);
+        Ok(newer)
     }
 }

@@ -283,7 +283,7 @@ pub(crate) async fn a_run_whose_agents_have_messages_to_read_is_not_forked<S: St
         "{waiting}"
     );
     let refused = store.fork_run(from, fork()).await;
-    assert_eq!(refused, Err(RunError::MessagesWait(waiting.clone())));
+    assert_eq!(refused, Err(pending_messages(&run, waiting.clone())));
     let refused = store.admit(branch("first")).await;
     assert_eq!(refused, Err(AdmitError::MessagesWait(waiting.clone())));
     let refused = store.join(branch("first")).await;
@@ -298,7 +298,7 @@ pub(crate) async fn a_run_whose_agents_have_messages_to_read_is_not_forked<S: St
     store.read_messages(run.id, 1, &[1, 3]).await.unwrap();
     let one = WaitingMessages(BTreeMap::from([(a.node.clone(), 1)]));
     let refused = store.fork_run(from, fork()).await;
-    assert_eq!(refused, Err(RunError::MessagesWait(one)));
+    assert_eq!(refused, Err(pending_messages(&run, one)));
     let taken_back = store.withdraw_message(run.id, 2, actor(Role::Supervisor));
     taken_back.await.unwrap();
     store.fork_run(from, fork()).await.unwrap();
@@ -317,11 +317,41 @@ pub(crate) async fn a_run_whose_agents_have_messages_to_read_is_not_forked<S: St
     store.fork_run(from, fork()).await.unwrap();
 }
 
-/// What a fork of a run would go on without, where the run stands.
+fn pending_messages(run: &Run, waiting: WaitingMessages) -> RunError {
+    RunError::Pending {
+        run: run.id,
+        pending: PendingInput::Messages(waiting),
+        goes_on: true,
+    }
+}
+
+/// What a fork of a run at a checkpoint would go on without.
+async fn pending_at<S: Store>(
+    scene: &Scene<S>,
+    run: &Run,
+    from: CheckpointId,
+) -> Option<PendingInput> {
+    let new = NewRun {
+        root: None,
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    let start = ForkStart {
+        leaves: Some(run.id),
+        ..ForkStart::default()
+    };
+    match scene.store.fork_run_with(from, new, start).await {
+        Ok(_forked) => None,
+        Err(RunError::Pending { pending, .. }) => Some(pending),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The same, where the run stands.
 async fn pending<S: Store>(scene: &Scene<S>, run: &Run) -> Option<PendingInput> {
     let run = scene.store.run(run.id).await.unwrap().unwrap();
-    let at = run.goes_on_from().unwrap();
-    PendingInput::at(&*scene.store, &run, at).await.unwrap()
+    pending_at(scene, &run, run.goes_on_from().unwrap()).await
 }
 
 /// A run that has a checkpoint.
@@ -352,11 +382,11 @@ pub(crate) async fn what_a_fork_would_go_on_without_is_named<S: Store>(scene: Sc
     // A fork that begins earlier has nothing of what came later.
     let earlier = CheckpointId {
         run: asked.id,
-        number: 0,
+        number: 1,
     };
-    let row = store.run(asked.id).await.unwrap().unwrap();
-    let early = PendingInput::at(store, &row, earlier).await;
-    assert_eq!(early, Ok(None));
+    store.save(draft(&asked, None)).await.unwrap();
+    assert_eq!(pending(&scene, &asked).await, reroute);
+    assert_eq!(pending_at(&scene, &asked, earlier).await, None);
 
     let told = standing(&scene).await;
     let words = Intent {

@@ -10,9 +10,6 @@ use crate::run_owner::workflow_of;
 /// How many rows are read at a time.
 const PAGE: u32 = 200;
 
-/// The kind of effect that carries out a decision.
-const DISPATCH: &str = "dispatch";
-
 /// Whether a waiting run can do anything: a decision is not carried out, it was sent something, what it waited for is gone,
 /// or an agent was stopped that can work although others wait. Always true for a run in another state.
 ///
@@ -57,7 +54,7 @@ async fn has_undone_decision(store: &dyn Store, run: &Run) -> Result<bool, Store
         .next(|page| store.unknown_effects(run.id, page))
         .await?
     {
-        if undone.iter().any(|it| it.intent.kind.as_str() == DISPATCH) {
+        if undone.iter().any(|it| it.dispatched().is_some()) {
             return Ok(true);
         }
     }

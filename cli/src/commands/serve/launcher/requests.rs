@@ -24,8 +24,7 @@ use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::by_run;
 use crate::run_owner::{
-    accept_catalogue, is_gone, refuse_fork, refuse_over, refuse_pending, refuse_unread,
-    start_of_fork,
+    accept_catalogue, is_gone, refuse_fork, refuse_over, refuse_unread, start_of_fork,
 };
 use crate::workflows;
 
@@ -221,11 +220,6 @@ impl RunLauncher for Launcher {
         // The input is created with the run: whenever this process dies, the run never goes on without it.
         let start = start_of_fork((id, work.workflow()), input, asked.drop_pending);
         let start = start.map_err(|it| refused(&it))?;
-        // A repeated request finds the fork, whatever was said since.
-        if store.run(id).await?.is_none() {
-            let pending = refuse_pending(store, (&from, checkpoint), &start).await;
-            pending.map_err(|it| refused(&it))?;
-        }
         let is_over = refuse_over(store, work.workflow(), checkpoint, &start).await;
         is_over.map_err(|it| refused(&it))?;
         let forked = store.fork_run_with(checkpoint, new, start).await;
