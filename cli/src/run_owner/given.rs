@@ -2,7 +2,7 @@
 
 use control::{InvalidRequest, not_asked};
 use engine::run::keep_input;
-use interrupts::store::{CheckpointId, ForkStart, Run, Store};
+use interrupts::store::ForkStart;
 use journal::{ResumeRequest, Workflow, said_to_fork};
 use routing_core::RunId;
 

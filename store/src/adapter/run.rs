@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use interrupts::life::RunState;
 use interrupts::store::{
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery, ForkStart,
-    JournalEntry, NewRun, Page, PageBack, Pages, Run, RunError, Runs, StoreError,
+    NewRun, Page, PageBack, Pages, Run, RunError, Runs, StoreError,
 };
 use jiff::SignedDuration;
 use routing_core::RunId;

@@ -225,7 +225,6 @@ conformance! {
         a_purge_removes_what_ended_long_ago_and_nothing_else,
         a_purged_audit_is_verified_from_its_anchor,
         a_notification_stays_until_every_consumer_has_dealt_with_it,
-        an_ended_run_with_a_live_interrupt_stays,
         a_run_stays_while_a_live_fork_of_it_has_no_checkpoint_of_its_own,
         of_a_purge_and_a_fork_at_once_one_is_too_late;
     putting:

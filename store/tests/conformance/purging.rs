@@ -177,21 +177,6 @@ pub(crate) async fn a_notification_stays_until_every_consumer_has_dealt_with_it<
     assert_eq!(store.outbox(page).await.unwrap()[0].position, 7);
 }
 
-pub(crate) async fn an_ended_run_with_a_live_interrupt_stays<S: Store>(scene: Scene<S>) {
-    let run = scene.run().await;
-    // More than end in the transaction of their run, so that some are left.
-    for number in 0..300 {
-        scene.admitted(question(&run, format!("k{number}"))).await;
-    }
-    end(&scene, &run).await;
-    scene.wait(3_600);
-    let store = &scene.store;
-    assert!(store.purge(HOUR).await.unwrap().runs.is_empty());
-    store.sweep(1_000).await.unwrap();
-    let runs: Vec<RunId> = store.purge(HOUR).await.unwrap().runs;
-    assert_eq!(runs, [run.id]);
-}
-
 /// A run that has ended, and its checkpoint.
 async fn ended_at<S: Store>(scene: &Scene<S>) -> CheckpointId {
     let run = scene.run().await;
