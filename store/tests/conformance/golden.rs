@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use interrupts::life::{RunState, State};
 use interrupts::store::{
-    Audit as _, Begun, Checkpoints as _, Interrupts as _, Journal as _, Messages as _, NewRun,
-    NodeActivity, Nodes as _, Outbox as _, Runs as _, Tokens as _,
+    Audit as _, Begun, Checkpoints as _, ForkStart, Interrupts as _, Journal as _, Messages as _,
+    NewRun, NodeActivity, Nodes as _, Outbox as _, Runs as _, Tokens as _,
 };
 use interrupts::{Digest, EffectId};
 use routing_core::RunId;
@@ -134,7 +134,11 @@ async fn a_file_of_this_release_opens_verifies_and_goes_on() {
         alias: None,
         content: "{}".to_owned(),
     };
-    let fork = store.fork_run(last.id, fork).await.unwrap();
+    let start = ForkStart {
+        drops_pending: true,
+        ..ForkStart::default()
+    };
+    let fork = store.fork_run_with(last.id, fork, start).await.unwrap();
     assert_eq!(store.journal(fork.id, ALL).await.unwrap().len(), 1);
     let after = store.verify_audit().await.unwrap().head;
     assert!(after.position > head.position);

@@ -1,11 +1,8 @@
 //! Stores that are opened by where they are.
 
-use interrupts::store::{Interrupts as _, NewRun, StoreError};
-use routing_core::{RunId, StopMode};
+use interrupts::store::{NewRun, StoreError};
+use routing_core::RunId;
 use store::{LocationError, OpenError, StoreLocation, StoreSettings, open_any};
-
-use crate::joining::stop;
-use crate::scene::Scene;
 
 fn new_run() -> NewRun {
     NewRun {
@@ -34,23 +31,6 @@ async fn a_store_is_made_where_its_location_says_for_its_user_alone() {
         assert_eq!(mode(&path.with_extension("db-wal")), 0o600);
         assert_eq!(mode(path.parent().unwrap()), 0o700);
     }
-}
-
-#[tokio::test]
-async fn a_stop_that_an_earlier_version_admitted_is_joined() {
-    let scene = Scene::in_sqlite().await;
-    let run = scene.run().await;
-    let first = scene
-        .admitted(stop(&run, "first", StopMode::Graceful))
-        .await;
-    // It noted the stops of a run nowhere.
-    let path = scene.folder.as_ref().unwrap().path().join("store.sqlite");
-    let other = rusqlite::Connection::open(path).unwrap();
-    let noted = "UPDATE slots SET body = json_remove(body, '$.stops'), seal = NULL WHERE body LIKE '%stops%'";
-    assert_eq!(other.execute(noted, ()).unwrap(), 1);
-    let joined = scene.store.join(stop(&run, "second", StopMode::Immediate));
-    let joined = joined.await.unwrap().into_interrupt();
-    assert_eq!((joined.id, joined.mode), (first.id, StopMode::Immediate));
 }
 
 #[tokio::test]
