@@ -31,7 +31,7 @@
 //!
 //! Both are in the words of SQLite. [`schema`] has the steps that make the tables. Where the dialect differs, a backend has a
 //! schema of its own with the same tables and columns, as `migrations/postgres` of this crate, and translates each statement
-//! when it sees it first: `?` and `?1` for values, `INDEXED BY`, `json_each`, `json_group_array`, and `ON CONFLICT`. Whether nothing is
+//! when it sees it first: `?` and `?1` for values, `INDEXED BY`, `json_each`, and `ON CONFLICT`. Whether nothing is
 //! missing, [`Audit::verify_audit`](interrupts::store::Audit::verify_audit) says.
 //!
 //! The schema and the statements change together, with the version of this crate: a backend names it exactly.

@@ -13,6 +13,7 @@ mod forget;
 mod heads;
 mod load;
 mod read;
+mod record;
 mod sealed;
 mod verify;
 mod writer;

@@ -37,132 +37,88 @@ pub(crate) struct Rules {
     pub(crate) reroutes: RerouteLimits,
 }
 
-/// The rows that the operations of one transaction touch. Only operations read and write them.
-#[derive(Debug)]
-pub struct Tables {
-    pub(crate) rules: Rules,
-    /// The time of the transaction, by the store's clock.
-    pub(crate) now: Timestamp,
-    pub(crate) heads: Table<(), Heads>,
-    pub(crate) interrupts: Table<InterruptId, InterruptRow>,
-    /// The runs whose live interrupts are all among these.
-    pub(crate) live: Table<RunId, ()>,
-    pub(crate) keys: Table<IdempotencyKey, KeyRow>,
-    pub(crate) reroutes: Table<EventId, RerouteRow>,
-    /// The runs whose pending reroutes are all among these.
-    pub(crate) pending: Table<RunId, ()>,
-    pub(crate) slots: Table<(RunId, NodeId), Slot>,
-    pub(crate) runs: Table<RunId, RunRow>,
-    pub(crate) aliases: Table<String, RunId>,
-    pub(crate) nodes: Table<(RunId, NodeId), PlacedNode>,
-    pub(crate) messages: Table<IdempotencyKey, StoredMessage>,
-    pub(crate) journal: Table<EffectId, JournalEntry>,
-    /// The runs of whose journals all entries after a position are among these.
-    pub(crate) newer: Table<(RunId, i64), ()>,
-    /// Which checkpoints exist. Their contents may be large and no operation needs an old one.
-    pub(crate) checkpoint_ids: Table<CheckpointId, ()>,
-    pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
-    pub(crate) cursors: Table<Consumer, u64>,
-    pub(crate) workers: Table<OwnerName, WorkerRow>,
-    pub(crate) catalogues: Table<Digest, PlacedCatalogue>,
-    /// The last version of each workflow's catalogue: made of the catalogues themselves.
-    pub(crate) versions: Table<WorkflowName, u64>,
-    pub(crate) tokens: Table<Digest, PlacedToken>,
-    pub(crate) status: Table<RuleId, PlacedRule>,
-    /// The rules about one matter that have not ended, oldest first: made of the rules themselves.
-    pub(crate) shelves: Table<Digest, Vec<RuleId>>,
-    pub(crate) outbox: Table<u64, OutboxRow>,
-    pub(crate) audit: Table<u64, Written>,
-    /// What the last operation forgets, once it is kept.
-    forgetting: Forgotten,
-    pub(crate) forgotten: Forgotten,
+macro_rules! tables {
+    ($($(#[$doc:meta])* $name:ident: $table:ty,)*) => {
+        /// The rows that the operations of one transaction touch. Only operations read and write them.
+        #[derive(Debug)]
+        pub struct Tables {
+            pub(crate) settings: Rules,
+            /// The time of the transaction, by the store's clock.
+            pub(crate) now: Timestamp,
+            $($(#[$doc])* pub(crate) $name: $table,)*
+            /// What the last operation forgets, once it is kept.
+            forgetting: Forgotten,
+            pub(crate) forgotten: Forgotten,
+        }
+
+        impl Tables {
+            /// Tables of which nothing is loaded yet.
+            pub(crate) fn partial(settings: Rules, now: Timestamp) -> Self {
+                Self {
+                    settings,
+                    now,
+                    $($name: Table::default(),)*
+                    forgetting: Forgotten::default(),
+                    forgotten: Forgotten::default(),
+                }
+            }
+
+            /// Tables that are the store itself.
+            pub(crate) fn whole(settings: Rules) -> Self {
+                let mut tables = Self::partial(settings, Timestamp::UNIX_EPOCH);
+                $(tables.$name.become_whole();)*
+                tables
+            }
+
+            /// Keeps what the last operation wrote.
+            pub(crate) fn keep(&mut self) {
+                $(self.$name.keep();)*
+                self.forget();
+            }
+
+            /// Undoes what the last operation wrote.
+            pub(crate) fn undo(&mut self) {
+                $(self.$name.undo();)*
+                self.forgetting = Forgotten::default();
+            }
+        }
+    };
 }
 
-/// The same call on every table.
-macro_rules! each_table {
-    ($tables:expr, $call:ident) => {{
-        let tables = $tables;
-        tables.heads.$call();
-        tables.interrupts.$call();
-        tables.live.$call();
-        tables.keys.$call();
-        tables.reroutes.$call();
-        tables.pending.$call();
-        tables.slots.$call();
-        tables.runs.$call();
-        tables.aliases.$call();
-        tables.nodes.$call();
-        tables.messages.$call();
-        tables.journal.$call();
-        tables.newer.$call();
-        tables.checkpoint_ids.$call();
-        tables.checkpoints.$call();
-        tables.cursors.$call();
-        tables.workers.$call();
-        tables.catalogues.$call();
-        tables.versions.$call();
-        tables.tokens.$call();
-        tables.status.$call();
-        tables.shelves.$call();
-        tables.outbox.$call();
-        tables.audit.$call();
-    }};
+tables! {
+    heads: Table<(), Heads>,
+    interrupts: Table<InterruptId, InterruptRow>,
+    /// The runs whose live interrupts are all among these.
+    live: Table<RunId, ()>,
+    keys: Table<IdempotencyKey, KeyRow>,
+    reroutes: Table<EventId, RerouteRow>,
+    /// The runs whose pending reroutes are all among these.
+    pending: Table<RunId, ()>,
+    slots: Table<(RunId, NodeId), Slot>,
+    runs: Table<RunId, RunRow>,
+    aliases: Table<String, RunId>,
+    nodes: Table<(RunId, NodeId), PlacedNode>,
+    messages: Table<IdempotencyKey, StoredMessage>,
+    journal: Table<EffectId, JournalEntry>,
+    /// The runs of whose journals all entries after a position are among these.
+    newer: Table<(RunId, i64), ()>,
+    /// Which checkpoints exist. Their contents may be large and no operation needs an old one.
+    checkpoint_ids: Table<CheckpointId, ()>,
+    checkpoints: Table<CheckpointId, Checkpoint>,
+    cursors: Table<Consumer, u64>,
+    workers: Table<OwnerName, WorkerRow>,
+    catalogues: Table<Digest, PlacedCatalogue>,
+    /// The last version of each workflow's catalogue: made of the catalogues themselves.
+    versions: Table<WorkflowName, u64>,
+    tokens: Table<Digest, PlacedToken>,
+    rules: Table<RuleId, PlacedRule>,
+    /// The matters whose rules that have not ended are all among these.
+    active_rules: Table<Digest, ()>,
+    outbox: Table<u64, OutboxRow>,
+    audit: Table<u64, Written>,
 }
 
 impl Tables {
-    /// Tables that are the store itself.
-    pub(crate) fn whole(rules: Rules) -> Self {
-        let mut tables = Self::partial(rules, Timestamp::UNIX_EPOCH);
-        each_table!(&mut tables, become_whole);
-        tables
-    }
-
-    /// Tables of which nothing is loaded yet.
-    pub(crate) fn partial(rules: Rules, now: Timestamp) -> Self {
-        Self {
-            rules,
-            now,
-            heads: Table::default(),
-            interrupts: Table::default(),
-            live: Table::default(),
-            keys: Table::default(),
-            reroutes: Table::default(),
-            pending: Table::default(),
-            slots: Table::default(),
-            runs: Table::default(),
-            aliases: Table::default(),
-            nodes: Table::default(),
-            messages: Table::default(),
-            journal: Table::default(),
-            newer: Table::default(),
-            checkpoint_ids: Table::default(),
-            checkpoints: Table::default(),
-            cursors: Table::default(),
-            workers: Table::default(),
-            catalogues: Table::default(),
-            versions: Table::default(),
-            tokens: Table::default(),
-            status: Table::default(),
-            shelves: Table::default(),
-            outbox: Table::default(),
-            audit: Table::default(),
-            forgetting: Forgotten::default(),
-            forgotten: Forgotten::default(),
-        }
-    }
-
-    /// Keeps what the last operation wrote.
-    pub(crate) fn keep(&mut self) {
-        each_table!(&mut *self, keep);
-        self.forget();
-    }
-
-    /// Undoes what the last operation wrote.
-    pub(crate) fn undo(&mut self) {
-        each_table!(&mut *self, undo);
-        self.forgetting = Forgotten::default();
-    }
-
     pub(crate) fn heads(&mut self) -> Result<Heads, Absent> {
         Ok(self.heads.get(&())?.cloned().unwrap_or_default())
     }

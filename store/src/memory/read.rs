@@ -233,28 +233,26 @@ impl Backend for Memory {
     }
 
     async fn rule(&self, id: RuleId) -> Found<Option<StandingRule>> {
-        Ok(self.lock().status.row(&id).map(|row| row.rule.clone()))
+        Ok(self.lock().rules.row(&id).map(|row| row.rule.clone()))
     }
 
     async fn rules(&self, page: Page) -> Found<Vec<(u64, StandingRule)>> {
         let tables = self.lock();
-        let rows = tables.status.rows();
+        let rows = tables.rules.rows();
         let rows = rows.map(|(_id, row)| (row.position, row.rule.clone()));
         Ok(paged(rows.collect(), page))
     }
 
     async fn has_rules(&self, matter: Digest) -> Found<bool> {
         let tables = self.lock();
-        Ok(tables
-            .shelves
-            .row(&matter)
-            .is_some_and(|shelf| !shelf.is_empty()))
+        let mut rules = tables.rules.rows().map(|(_id, row)| &row.rule);
+        Ok(rules.any(|rule| rule.matter == matter && rule.end.is_none()))
     }
 
     async fn due_rules(&self, now: Timestamp, limit: u32) -> Found<Vec<RuleId>> {
         let tables = self.lock();
         let due = tables
-            .status
+            .rules
             .rows()
             .filter(|(_id, row)| row.rule.end.is_none() && row.rule.expires_at <= now);
         Ok(first(due.map(|(id, _row)| *id), limit))

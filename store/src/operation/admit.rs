@@ -185,7 +185,7 @@ pub(super) fn admit(
         return Err(Halt::Refused(AdmitError::MessagesWait(waiting)));
     }
     let mut step = admission
-        .admit(digest, state, &tables.rules.limits, tables.now)
+        .admit(digest, state, &tables.settings.limits, tables.now)
         .map_err(|refused| Halt::Refused(refused.into()))?;
     step.interrupt.catalogue = catalogue;
     let key = KeyRow {

@@ -61,7 +61,7 @@ impl Operation for Join {
 
 /// One more asks for a stop.
 pub(super) fn one_more(asking: NewAsking, tables: &Tables) -> Result<Event, Refusal> {
-    let most = tables.rules.limits.reason;
+    let most = tables.settings.limits.reason;
     let given = asking.reason.len();
     if given > most {
         return Err(Refusal::ReasonTooLong { given, most });

@@ -109,7 +109,7 @@ impl SendMessage {
         if self.message.text.trim().is_empty() {
             return Err(Halt::Refused(MessageError::Empty));
         }
-        let (given, most) = (self.message.text.len(), tables.rules.limits.content);
+        let (given, most) = (self.message.text.len(), tables.settings.limits.content);
         if given <= most {
             Ok(())
         } else {

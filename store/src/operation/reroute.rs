@@ -28,7 +28,7 @@ impl Operation for TurnIgnored {
         };
         let mut row = tables.reroute(&event)?;
         row.ignored_turns = row.ignored_turns.saturating_add(1);
-        let spent = row.ignored_turns >= tables.rules.reroutes.ignored_turns;
+        let spent = row.ignored_turns >= tables.settings.reroutes.ignored_turns;
         tables.reroutes.put(event.clone(), row);
         if !spent {
             return Ok(None);

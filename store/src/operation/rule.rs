@@ -23,7 +23,7 @@ impl Operation for PutRule {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.interrupts.want(&self.new.interrupt);
-        tables.status.want(&self.new.remember.id);
+        tables.rules.want(&self.new.remember.id);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StandingRule, Halt<RuleError>> {
@@ -48,7 +48,7 @@ impl Operation for PutRule {
         }
         let rule = StandingRule::made(&interrupt, choosing, remember, by, tables.now)
             .map_err(|refusal| Halt::Refused(RuleError::from(refusal)))?;
-        if let Some(known) = tables.status.get(&rule.id)? {
+        if let Some(known) = tables.rules.get(&rule.id)? {
             return if is_same(&known.rule, &rule) {
                 Ok(known.rule.clone())
             } else {
@@ -75,16 +75,9 @@ fn is_same(one: &StandingRule, other: &StandingRule) -> bool {
 
 /// Keeps a new rule after all others; whether its id was free.
 pub(super) fn keep_new(rule: StandingRule, tables: &mut Tables) -> Result<bool, Failed> {
-    if tables.status.get(&rule.id)?.is_some() {
+    if tables.rules.get(&rule.id)?.is_some() {
         return Ok(false);
     }
-    let mut shelf = tables
-        .shelves
-        .get(&rule.matter)?
-        .cloned()
-        .unwrap_or_default();
-    shelf.push(rule.id);
-    tables.shelves.put(rule.matter, shelf);
     let mut heads = tables.heads()?;
     heads.rules += 1;
     let position = heads.rules;
@@ -111,7 +104,7 @@ pub(super) fn keep_new(rule: StandingRule, tables: &mut Tables) -> Result<bool, 
         why: None,
     })?;
     let id = rule.id;
-    tables.status.put(id, PlacedRule { position, rule });
+    tables.rules.put(id, PlacedRule { position, rule });
     Ok(true)
 }
 
@@ -152,12 +145,7 @@ pub(super) fn apply_rule(
     if interrupt.state != State::Acknowledged {
         return Ok(None);
     }
-    let shelf = tables.shelves.get(&matter)?.cloned().unwrap_or_default();
-    for id in shelf {
-        // One that was forgotten with its run answers nothing.
-        let Some(placed) = tables.status.get(&id)?.cloned() else {
-            continue;
-        };
+    for placed in tables.active_rules(matter)? {
         if placed.rule.answers(interrupt, tables.now) {
             return use_rule(interrupt, epoch, placed, tables).map(Some);
         }
@@ -210,7 +198,7 @@ fn use_rule(
     if rule.end.is_some() {
         tell_end(&rule, None, tables)?;
     }
-    tables.status.put(rule.id, PlacedRule { position, rule });
+    tables.rules.put(rule.id, PlacedRule { position, rule });
     Ok(decided)
 }
 
@@ -226,11 +214,11 @@ impl Operation for RevokeRule {
 
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
-        tables.status.want(&self.rule);
+        tables.rules.want(&self.rule);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StandingRule, Halt<RuleError>> {
-        let Some(PlacedRule { position, rule }) = tables.status.get(&self.rule)?.cloned() else {
+        let Some(PlacedRule { position, rule }) = tables.rules.get(&self.rule)?.cloned() else {
             return Err(Halt::Refused(RuleError::Unknown { rule: self.rule }));
         };
         let role = self.by.role;
@@ -246,7 +234,7 @@ impl Operation for RevokeRule {
         tell_end(&rule, Some(by), tables)?;
         let id = rule.id;
         let kept = rule.clone();
-        tables.status.put(id, PlacedRule { position, rule });
+        tables.rules.put(id, PlacedRule { position, rule });
         Ok(kept)
     }
 }
@@ -262,11 +250,11 @@ impl Operation for ExpireRule {
 
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
-        tables.status.want(&self.rule);
+        tables.rules.want(&self.rule);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Option<RuleId>, Halt<StoreError>> {
-        let Some(PlacedRule { position, rule }) = tables.status.get(&self.rule)?.cloned() else {
+        let Some(PlacedRule { position, rule }) = tables.rules.get(&self.rule)?.cloned() else {
             return Ok(None);
         };
         if rule.end.is_some() || rule.expires_at > tables.now {
@@ -274,12 +262,12 @@ impl Operation for ExpireRule {
         }
         let rule = rule.ended(RuleEnding::Time, tables.now);
         tell_end(&rule, None, tables)?;
-        tables.status.put(self.rule, PlacedRule { position, rule });
+        tables.rules.put(self.rule, PlacedRule { position, rule });
         Ok(Some(self.rule))
     }
 }
 
-/// Says that a rule has ended, and takes it from the shelf of its matter.
+/// Says that a rule has ended.
 fn tell_end(rule: &StandingRule, by: Option<Actor>, tables: &mut Tables) -> Result<(), Failed> {
     let why = rule.end.as_ref().map(|end| end.ending.name().to_owned());
     tables.audit(AuditSubject::Rule {
@@ -297,12 +285,5 @@ fn tell_end(rule: &StandingRule, by: Option<Actor>, tables: &mut Tables) -> Resu
         interrupt: None,
         why,
     })?;
-    let mut shelf = tables
-        .shelves
-        .get(&rule.matter)?
-        .cloned()
-        .unwrap_or_default();
-    shelf.retain(|id| *id != rule.id);
-    tables.shelves.put(rule.matter, shelf);
     Ok(())
 }

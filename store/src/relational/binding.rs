@@ -23,10 +23,7 @@ const PASSING: [&str; 3] = ["lease", "checkpoint", "holds"];
 /// What the rows say that a transaction writes, and how many come and go.
 #[derive(Debug, Default)]
 pub(super) struct RowChanges {
-    pub(super) interrupts: HashMap<InterruptId, Digest>,
-    pub(super) runs: HashMap<RunId, Digest>,
-    pub(super) checkpoints: HashMap<CheckpointId, Digest>,
-    pub(super) rules: HashMap<RuleId, Digest>,
+    pub(super) rows: HashMap<Bound, Digest>,
     added: [u64; COUNTED.len()],
     removed: [u64; COUNTED.len()],
 }
@@ -50,16 +47,6 @@ impl RowChanges {
 
     fn counts(&self) -> bool {
         self.added.iter().chain(&self.removed).any(|rows| *rows > 0)
-    }
-
-    fn of(&self, bound: &Bound) -> Option<Digest> {
-        match bound {
-            Bound::Interrupt(id) => self.interrupts.get(id),
-            Bound::Run(id) => self.runs.get(id),
-            Bound::Checkpoint(id) => self.checkpoints.get(id),
-            Bound::Rule(id) => self.rules.get(id),
-        }
-        .copied()
     }
 }
 
@@ -163,7 +150,10 @@ fn bound(written: &[&Written], said: &RowChanges) -> Vec<Option<Digest>> {
         .rev()
         .map(|written| {
             let row = Bound::of(&written.subject)?;
-            later.insert(row).then(|| said.of(&row)).flatten()
+            later
+                .insert(row)
+                .then(|| said.rows.get(&row).copied())
+                .flatten()
         })
         .collect();
     bound.reverse();

@@ -5,23 +5,22 @@ use interrupts::store::StoreError;
 use super::cell::{Cell, ColumnValue, Columns};
 use super::column::{count, each};
 use super::database::Transactions;
+use super::sealed::{COUNTED, OUTBOX, Sealed};
 use crate::query::Found;
 use crate::tables::damaged;
 
 /// A table, and how its rows are read and written.
 struct Copied {
     table: &'static str,
-    columns: usize,
     read: &'static str,
     write: &'static str,
     clear: &'static str,
 }
 
 macro_rules! copied {
-    ($table:literal, $columns:literal, $count:literal, $values:literal) => {
+    ($table:literal, $columns:literal, $values:literal) => {
         Copied {
             table: $table,
-            columns: $count,
             read: concat!("SELECT ", $columns, " FROM ", $table),
             write: concat!(
                 "INSERT INTO ",
@@ -37,81 +36,23 @@ macro_rules! copied {
     };
 }
 
-const TABLES: [Copied; 18] = [
-    copied!("store", "id, name", 2, "?, ?"),
-    copied!("heads", "id, body", 2, "?, ?"),
-    copied!(
-        "interrupts",
-        "position, id, key, digest, run, node, state, live, deadline, body, seal",
-        11,
-        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
-    ),
-    copied!(
-        "joined",
-        "key, interrupt, digest, run, seal",
-        5,
-        "?, ?, ?, ?, ?"
-    ),
-    copied!(
-        "reroutes",
-        "event, run, pending, expires_at, body, seal",
-        6,
-        "?, ?, ?, ?, ?, ?"
-    ),
-    copied!("slots", "id, run, body, seal", 4, "?, ?, ?, ?"),
-    copied!(
-        "runs",
-        "position, id, alias, state, body, seal",
-        6,
-        "?, ?, ?, ?, ?, ?"
-    ),
-    copied!("nodes", "position, id, run, body, seal", 5, "?, ?, ?, ?, ?"),
-    copied!(
-        "messages",
-        "position, key, run, body, seal",
-        5,
-        "?, ?, ?, ?, ?"
-    ),
-    copied!(
-        "journal",
-        "position, effect, run, done, body, seal",
-        6,
-        "?, ?, ?, ?, ?, ?"
-    ),
-    copied!(
-        "checkpoints",
-        "id, run, number, parent, form, digest, pending, at, journal, seal, content",
-        11,
-        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
-    ),
-    copied!("purged", "result, place, digest", 3, "?, ?, ?"),
-    copied!("tokens", "position, digest, body, seal", 4, "?, ?, ?, ?"),
-    copied!(
-        "rules",
-        "position, id, matter, run, live, expires_at, body, seal",
-        8,
-        "?, ?, ?, ?, ?, ?, ?, ?"
-    ),
-    copied!(
-        "catalogues",
-        "position, digest, name, version, seal, content",
-        6,
-        "?, ?, ?, ?, ?, ?"
-    ),
-    copied!("cursors", "consumer, position", 2, "?, ?"),
-    copied!(
-        "outbox",
-        "position, at, heads, body, seal",
-        5,
-        "?, ?, ?, ?, ?"
-    ),
-    copied!(
-        "audit",
-        "position, previous, digest, entry",
-        4,
-        "?, ?, ?, ?"
-    ),
+/// The tables whose rows have no seals.
+const OTHERS: [Copied; 5] = [
+    copied!("store", "id, name", "?, ?"),
+    copied!("heads", "id, body", "?, ?"),
+    copied!("purged", "result, place, digest", "?, ?, ?"),
+    copied!("cursors", "consumer, position", "?, ?"),
+    copied!("audit", "position, previous, digest, entry", "?, ?, ?, ?"),
 ];
+
+const fn copied(table: &Sealed) -> Copied {
+    Copied {
+        table: table.table,
+        read: table.copied,
+        write: table.write,
+        clear: table.clear,
+    }
+}
 
 /// Copies all rows in one transaction, while nothing else writes to either. Says how many rows there were.
 ///
@@ -138,11 +79,12 @@ fn into_empty(from: &mut impl Transactions, to: &mut impl Transactions) -> Found
         return Err(StoreError::Foreign);
     }
     let mut rows = 0;
-    for table in &TABLES {
+    let sealed = COUNTED.into_iter().chain([&OUTBOX]).map(copied);
+    for table in OTHERS.into_iter().chain(sealed) {
         to.execute(table.clear, &[])?;
         from.each(table.read, &[], &mut |row| {
             rows += 1;
-            let values = values_of(row, table)?;
+            let values = values_of(row, &table)?;
             to.write(table.write, &values)
         })?;
         tracing::info!(table = table.table, rows, "copied");
@@ -165,5 +107,5 @@ fn values_of<'row>(row: &'row dyn Columns, table: &Copied) -> Found<Vec<Cell<'ro
             ColumnValue::Bytes(bytes) => Cell::Bytes(bytes),
         })
     };
-    (0..table.columns).map(cell).collect()
+    (0..table.write.matches('?').count()).map(cell).collect()
 }

@@ -1,17 +1,17 @@
 //! Loading the rows that operations ask for.
 
-use interrupts::store::{JournalEntry, RerouteRow, StoreError};
-use serde::de::DeserializeOwned;
+use interrupts::store::{JournalEntry, RerouteRow, StoreError, StoredMessage};
 
 use super::cell::{Cell, Columns};
-use super::column::{count, node_key, read_json, read_text, text, text_or_nothing};
+use super::column::{count, read_text, text, text_or_nothing};
 use super::database::{Database, Lookup};
 use super::heads;
 use super::read::catalogue_row;
-use super::sealed::{self, Sealed, columns};
+use super::record::{Record, read};
+use super::sealed::columns;
 use crate::tables::{
-    InterruptRow, KeyRow, PlacedCatalogue, PlacedNode, PlacedRule, PlacedToken, RunRow, Table,
-    Tables,
+    InterruptRow, KeyRow, PlacedCatalogue, PlacedNode, PlacedRule, PlacedToken, RunRow, Slot,
+    Table, Tables,
 };
 
 /// Loads what is missing. Says whether anything was.
@@ -22,9 +22,10 @@ pub(super) fn missing(
     let mut loader = Loader {
         lookups: Vec::new(),
     };
-    loader.interrupts(tables);
-    loader.runs(tables);
+    loader.records(tables);
     loader.lists(tables);
+    loader.keys(tables);
+    loader.others(tables);
     if loader.lookups.is_empty() {
         return Ok(false);
     }
@@ -40,13 +41,19 @@ struct Loader {
 type Read<V> = Result<(V, Option<Box<str>>), StoreError>;
 
 impl Loader {
-    fn interrupts(&mut self, tables: &mut Tables) {
-        let sql = concat!(
-            "SELECT ",
-            columns!(interrupts),
-            " FROM interrupts WHERE id = ?"
-        );
-        self.table(tables, sql, |it| &mut it.interrupts, Cell::made, interrupt);
+    fn records(&mut self, tables: &mut Tables) {
+        self.record::<InterruptRow>(tables);
+        self.record::<RerouteRow>(tables);
+        self.record::<Slot>(tables);
+        self.record::<RunRow>(tables);
+        self.record::<PlacedNode>(tables);
+        self.record::<StoredMessage>(tables);
+        self.record::<JournalEntry>(tables);
+        self.record::<PlacedToken>(tables);
+        self.record::<PlacedRule>(tables);
+    }
+
+    fn lists(&mut self, tables: &mut Tables) {
         let sql = concat!(
             "SELECT ",
             columns!(interrupts),
@@ -57,47 +64,7 @@ impl Loader {
             sql,
             |it| &mut it.live,
             |run| vec![Cell::made(run)],
-            |tables, row| {
-                let (row, stored) = interrupt(row)?;
-                tables.interrupts.load_new(row.interrupt.id, row, stored);
-                Ok(())
-            },
-        );
-        let sql = "SELECT id, digest, NULL FROM interrupts WHERE key = ?1 \
-             UNION ALL SELECT interrupt, digest, run FROM joined WHERE key = ?1";
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.keys,
-            Cell::made,
-            |row| {
-                let joined = text_or_nothing(row, 2)?;
-                let row = KeyRow {
-                    interrupt: read_text("an interrupt", text(row, 0)?)?,
-                    digest: read_text("an interrupt", text(row, 1)?)?,
-                    joined: match joined {
-                        Some(run) => Some(read_text("a joined key", run)?),
-                        None => None,
-                    },
-                };
-                Ok((row, None))
-            },
-        );
-        self.reroutes(tables);
-    }
-
-    fn reroutes(&mut self, tables: &mut Tables) {
-        let sql = concat!(
-            "SELECT ",
-            columns!(reroutes),
-            " FROM reroutes WHERE event = ?"
-        );
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.reroutes,
-            Cell::made,
-            |row| body(row, &sealed::REROUTES),
+            |row: &InterruptRow| row.interrupt.id,
         );
         let sql = concat!(
             "SELECT ",
@@ -109,82 +76,19 @@ impl Loader {
             sql,
             |it| &mut it.pending,
             |run| vec![Cell::made(run)],
-            |tables, row| {
-                let (row, stored): (RerouteRow, _) = body(row, &sealed::REROUTES)?;
-                tables.reroutes.load_new(row.event.clone(), row, stored);
-                Ok(())
-            },
-        );
-        let sql = concat!("SELECT ", columns!(slots), " FROM slots WHERE id = ?");
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.slots,
-            |key| Cell::Made(node_key(key)),
-            |row| body(row, &sealed::SLOTS),
-        )
-    }
-
-    fn runs(&mut self, tables: &mut Tables) {
-        let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE id = ?");
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.runs,
-            Cell::made,
-            |row| {
-                let (run, stored) = body(row, &sealed::RUNS)?;
-                let position = count(row, 0)?;
-                Ok((RunRow { position, run }, stored))
-            },
-        );
-        let sql = "SELECT id FROM runs WHERE alias = ?";
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.aliases,
-            Cell::made,
-            |row| Ok((read_text("an alias", text(row, 0)?)?, None)),
-        );
-        let sql = concat!("SELECT ", columns!(nodes), " FROM nodes WHERE id = ?");
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.nodes,
-            |key| Cell::Made(node_key(key)),
-            |row| {
-                let (node, stored) = body(row, &sealed::NODES)?;
-                let position = count(row, 0)?;
-                Ok((PlacedNode { position, node }, stored))
-            },
-        );
-        self.of_runs(tables);
-    }
-
-    fn of_runs(&mut self, tables: &mut Tables) {
-        let sql = concat!(
-            "SELECT ",
-            columns!(messages),
-            " FROM messages WHERE key = ?"
-        );
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.messages,
-            Cell::made,
-            |row| body(row, &sealed::MESSAGES),
+            |row: &RerouteRow| row.event.clone(),
         );
         let sql = concat!(
             "SELECT ",
-            columns!(journal),
-            " FROM journal WHERE effect = ?"
+            columns!(rules),
+            " FROM rules WHERE matter = ? AND live = 1"
         );
-        self.table(
+        self.list(
             tables,
             sql,
-            |it| &mut it.journal,
-            Cell::made,
-            |row| body(row, &sealed::JOURNAL),
+            |it| &mut it.active_rules,
+            |matter| vec![Cell::made(matter)],
+            |row: &PlacedRule| row.rule.id,
         );
         let sql = concat!(
             "SELECT ",
@@ -196,10 +100,50 @@ impl Loader {
             sql,
             |it| &mut it.newer,
             |(run, after)| vec![Cell::made(run), Cell::Number(*after)],
-            |tables, row| {
-                let (entry, stored): (JournalEntry, _) = body(row, &sealed::JOURNAL)?;
-                tables.journal.load_new(entry.intent.effect, entry, stored);
-                Ok(())
+            |row: &JournalEntry| row.intent.effect,
+        );
+    }
+
+    /// What names a row of another table.
+    fn keys(&mut self, tables: &mut Tables) {
+        let sql = "SELECT id, digest, NULL FROM interrupts WHERE key = ?1 \
+             UNION ALL SELECT interrupt, digest, run FROM joined WHERE key = ?1";
+        self.table(
+            tables,
+            sql,
+            |it| &mut it.keys,
+            Cell::made,
+            |row| {
+                let joined = text_or_nothing(row, 2)?;
+                let joined = joined.map(|run| read_text("a joined key", run));
+                let row = KeyRow {
+                    interrupt: read_text("an interrupt", text(row, 0)?)?,
+                    digest: read_text("an interrupt", text(row, 1)?)?,
+                    joined: joined.transpose()?,
+                };
+                Ok((row, None))
+            },
+        );
+        let sql = "SELECT id FROM runs WHERE alias = ?";
+        self.table(
+            tables,
+            sql,
+            |it| &mut it.aliases,
+            Cell::made,
+            |row| Ok((read_text("an alias", text(row, 0)?)?, None)),
+        );
+    }
+
+    fn others(&mut self, tables: &mut Tables) {
+        let key = |(): &()| Cell::Number(1);
+        self.table(
+            tables,
+            heads::SQL,
+            |it| &mut it.heads,
+            key,
+            |row| {
+                let (heads, stored) = heads::newest(row)?;
+                Ok((heads, Some(stored.into())))
             },
         );
         let sql = "SELECT number FROM checkpoints WHERE id = ?";
@@ -209,19 +153,6 @@ impl Loader {
             |it| &mut it.checkpoint_ids,
             Cell::made,
             |_row| Ok(((), None)),
-        )
-    }
-
-    fn lists(&mut self, tables: &mut Tables) {
-        self.table(
-            tables,
-            heads::SQL,
-            |it| &mut it.heads,
-            |()| Cell::Number(1),
-            |row| {
-                let (heads, stored) = heads::newest(row)?;
-                Ok((heads, Some(stored.into())))
-            },
         );
         let sql = "SELECT position FROM cursors WHERE consumer = ?";
         self.table(
@@ -251,43 +182,10 @@ impl Loader {
             Cell::made,
             |row| Ok((count(row, 0)?, None)),
         );
-        let sql = concat!("SELECT ", columns!(tokens), " FROM tokens WHERE digest = ?");
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.tokens,
-            Cell::made,
-            |row| {
-                let (token, stored) = body(row, &sealed::TOKENS)?;
-                let position = count(row, 0)?;
-                Ok((PlacedToken { position, token }, stored))
-            },
-        );
-        self.rules(tables);
     }
 
-    fn rules(&mut self, tables: &mut Tables) {
-        let sql = concat!("SELECT ", columns!(rules), " FROM rules WHERE id = ?");
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.status,
-            Cell::made,
-            |row| {
-                let (rule, stored) = body(row, &sealed::RULES)?;
-                let position = count(row, 0)?;
-                Ok((PlacedRule { position, rule }, stored))
-            },
-        );
-        let sql = "SELECT json_group_array(id) FROM \
-             (SELECT id FROM rules WHERE matter = ? AND live = 1 ORDER BY position) AS shelf";
-        self.table(
-            tables,
-            sql,
-            |it| &mut it.shelves,
-            Cell::made,
-            |row| Ok((read_json("the rules of a matter", text(row, 0)?)?, None)),
-        )
+    fn record<R: Record>(&mut self, tables: &mut Tables) {
+        self.table(tables, R::TABLE.by_key, R::rows, R::find, read::<R>);
     }
 
     /// Looks up the missing rows of one table. What is not found is then known to be absent.
@@ -315,13 +213,13 @@ impl Loader {
     }
 
     /// Looks up all rows that belong together.
-    fn list<K: Ord + Clone>(
+    fn list<K: Ord + Clone, R: Record>(
         &mut self,
         tables: &mut Tables,
         sql: &'static str,
         of: fn(&mut Tables) -> &mut Table<K, ()>,
-        key: fn(&K) -> Vec<Cell<'static>>,
-        take: fn(&mut Tables, &dyn Columns) -> Result<(), StoreError>,
+        values: fn(&K) -> Vec<Cell<'static>>,
+        key: fn(&R) -> R::Key,
     ) {
         let missing = of(tables).take_missing();
         if missing.is_empty() {
@@ -329,24 +227,12 @@ impl Loader {
         }
         self.lookups.push(Lookup {
             sql,
-            keys: missing.iter().map(key).collect(),
-            take: Box::new(move |tables, _number, row| take(tables, row)),
+            keys: missing.iter().map(values).collect(),
+            take: Box::new(move |tables, _number, row| {
+                let (row, stored) = read::<R>(row)?;
+                R::rows(tables).load_new(key(&row), row, stored);
+                Ok(())
+            }),
         });
     }
-}
-
-fn interrupt(row: &dyn Columns) -> Read<InterruptRow> {
-    let (interrupt, stored) = body(row, &sealed::INTERRUPTS)?;
-    let position = count(row, 0)?;
-    let row = InterruptRow {
-        position,
-        interrupt,
-    };
-    Ok((row, stored))
-}
-
-/// The JSON of a row, and how it was read.
-fn body<T: DeserializeOwned>(row: &dyn Columns, table: &Sealed) -> Read<T> {
-    let stored = table.body(row)?;
-    Ok((read_json("a row", stored)?, Some(stored.into())))
 }

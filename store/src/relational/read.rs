@@ -15,13 +15,14 @@ use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
 use super::cell::{Cell, Columns};
-use super::column::{count, each, node_key, position, read_json, text};
+use super::column::{count, each, position, read_json, text};
 use super::database::Relational;
+use super::record::Record;
 use super::sealed::{self, columns};
 use super::{checked, heads, verify};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
-use crate::tables::{Heads, damaged};
+use crate::tables::{Heads, InterruptRow, PlacedNode, PlacedRule, PlacedToken, RunRow, damaged};
 use row::{body, interrupt_id, list, notification, numbered, rule_id};
 
 pub(super) use row::{audited, catalogue, catalogue_row, checkpoint};
@@ -128,6 +129,13 @@ trait Rows: Relational {
         Ok(self.few(sql, values, read).await?.pop())
     }
 
+    /// What the row of a key says.
+    async fn record<R: Record>(&self, key: &R::Key) -> Found<Option<R::Body>> {
+        let sql = R::TABLE.by_key;
+        self.point(sql, [R::find(key)], |row| body(row, R::TABLE))
+            .await
+    }
+
     /// Rows that are as a rule few and at hand.
     async fn few<T: Send + 'static, const N: usize>(
         &self,
@@ -156,13 +164,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn interrupt(&self, id: InterruptId) -> Found<Option<Interrupt>> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(interrupts),
-            " FROM interrupts WHERE id = ?"
-        );
-        self.point(sql, [Cell::made(&id)], |row| body(row, &sealed::INTERRUPTS))
-            .await
+        self.record::<InterruptRow>(&id).await
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Found<Option<Interrupt>> {
@@ -247,13 +249,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn reroute(&self, event: &EventId) -> Found<Option<RerouteRow>> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(reroutes),
-            " FROM reroutes WHERE event = ?"
-        );
-        self.point(sql, [Cell::made(event)], |row| body(row, &sealed::REROUTES))
-            .await
+        self.record::<RerouteRow>(event).await
     }
 
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
@@ -272,9 +268,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn run(&self, id: RunId) -> Found<Option<Run>> {
-        let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE id = ?");
-        self.point(sql, [Cell::made(&id)], |row| body(row, &sealed::RUNS))
-            .await
+        self.record::<RunRow>(&id).await
     }
 
     async fn run_of(&self, alias: &str) -> Found<Option<Run>> {
@@ -339,11 +333,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
-        let sql = concat!("SELECT ", columns!(nodes), " FROM nodes WHERE id = ?");
-        self.point(sql, [Cell::Made(node_key(&(run, node.clone())))], |row| {
-            body(row, &sealed::NODES)
-        })
-        .await
+        self.record::<PlacedNode>(&(run, node.clone())).await
     }
 
     async fn nodes(&self, run: Option<RunId>, page: Page) -> Found<Vec<(u64, NodeRow)>> {
@@ -411,9 +401,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
-        let sql = concat!("SELECT ", columns!(tokens), " FROM tokens WHERE digest = ?");
-        self.point(sql, [Cell::made(&digest)], |row| body(row, &sealed::TOKENS))
-            .await
+        self.record::<PlacedToken>(&digest).await
     }
 
     async fn tokens(&self) -> Found<Vec<TokenRow>> {
@@ -426,9 +414,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn rule(&self, id: RuleId) -> Found<Option<StandingRule>> {
-        let sql = concat!("SELECT ", columns!(rules), " FROM rules WHERE id = ?");
-        self.row(sql, [Cell::made(&id)], |row| body(row, &sealed::RULES))
-            .await
+        self.record::<PlacedRule>(&id).await
     }
 
     async fn rules(&self, page: Page) -> Found<Vec<(u64, StandingRule)>> {
@@ -463,15 +449,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(journal),
-            " FROM journal WHERE effect = ?"
-        );
-        self.point(sql, [Cell::made(&effect)], |row| {
-            body(row, &sealed::JOURNAL)
-        })
-        .await
+        self.record::<JournalEntry>(&effect).await
     }
 
     async fn journal(&self, run: RunId, part: JournalPart, page: Page) -> Found<Vec<JournalEntry>> {

@@ -29,82 +29,143 @@ pub(crate) struct Sealed {
     pub(super) checked: &'static str,
     /// How many rows there are, and how many have no seal.
     pub(super) counted: &'static str,
+    /// All rows.
+    pub(super) all: &'static str,
+    /// The row of a key.
+    pub(super) by_key: &'static str,
+    /// All columns, as [`Sealed::write`] takes them.
+    pub(super) copied: &'static str,
+    /// Writes a row, over the one that it was before.
+    pub(super) write: &'static str,
+    /// Removes all rows.
+    pub(super) clear: &'static str,
 }
 
-/// The columns of a table as every statement selects them: those that the check covers, the text, and the seal.
-macro_rules! columns {
-    (interrupts) => {
-        "position, id, key, digest, run, node, state, live, deadline, body, seal"
+/// What comes after the covered columns of a table, by what its rows end with.
+macro_rules! end {
+    // A text, which the seal is about. Rows change.
+    (selects body) => {
+        ", body, seal"
     };
-    (joined) => {
-        "key, interrupt, digest, run, '', seal"
+    (columns body) => {
+        ", body, seal"
     };
-    (reroutes) => {
-        "event, run, pending, expires_at, body, seal"
+    (values body) => {
+        ", ?, ?"
     };
-    (slots) => {
-        "id, run, body, seal"
+    // A text, and a row that never changes.
+    (selects told) => {
+        ", body, seal"
     };
-    (runs) => {
-        "position, id, alias, state, body, seal"
+    (columns told) => {
+        ", body, seal"
     };
-    (nodes) => {
-        "position, id, run, body, seal"
+    (values told) => {
+        ", ?, ?"
     };
-    (messages) => {
-        "position, key, run, body, seal"
+    // Nothing: the covered columns say all.
+    (selects columns) => {
+        ", '', seal"
     };
-    (journal) => {
-        "position, effect, run, done, body, seal"
+    (columns columns) => {
+        ", seal"
     };
-    (tokens) => {
-        "position, digest, body, seal"
+    (values columns) => {
+        ", ?"
     };
-    (rules) => {
-        "position, id, matter, run, live, expires_at, body, seal"
+    // A content whose digest is among the columns; whether it has it is asked where it is read.
+    (selects content) => {
+        ", '', seal, content"
     };
-    // The digest of the content is among the columns; whether the content has it is asked where it is needed.
-    (checkpoints) => {
-        "id, run, number, parent, form, digest, pending, at, journal, '', seal, content"
+    (columns content) => {
+        ", seal, content"
     };
-    // Whether the content has the digest is asked where it is read.
-    (catalogues) => {
-        "position, digest, name, version, '', seal, content"
-    };
-    (outbox) => {
-        "position, at, heads, body, seal"
+    (values content) => {
+        ", ?, ?"
     };
 }
-pub(super) use columns;
 
-macro_rules! table {
-    ($name:ident, $table:literal, $what:literal, $covered:literal, named by $named:literal, $checked:literal) => {
-        pub(super) const $name: Sealed = Sealed {
-            table: $table,
+/// What is written over a row that is there.
+macro_rules! over {
+    (body, $first:literal, $($changing:literal),*) => {
+        concat!(
+            " ON CONFLICT (", $first, ") DO UPDATE SET ",
+            $($changing, " = excluded.", $changing, ", ",)*
+            "body = excluded.body, seal = excluded.seal"
+        )
+    };
+    ($other:ident, $first:literal, $($changing:literal),*) => { "" };
+}
+
+macro_rules! value {
+    ($column:literal) => {
+        ", ?"
+    };
+}
+
+/// Each table once: what a row is in words, which covered column names it, by which one it is found, the covered columns
+/// that stay as they are, those that change, and what comes after them.
+macro_rules! tables {
+    ($($name:ident $table:ident $what:literal, named by $named:literal, found by $key:literal,
+        [$first:literal $(, $fixed:literal)*], [$($changing:literal),*], $end:ident;)*) => {
+        $(pub(super) const $name: Sealed = Sealed {
+            table: stringify!($table),
             what: $what,
-            covered: $covered,
+            covered: [$first $(, $fixed)* $(, $changing)*].len(),
             name: $named,
-            checked: concat!("SELECT ", $checked, ", seal FROM ", $table),
-            counted: concat!("SELECT COUNT(*), COUNT(*) - COUNT(seal) FROM ", $table),
-        };
+            checked: concat!(
+                "SELECT ", $first $(, ", ", $fixed)* $(, ", ", $changing)*, ", seal FROM ", stringify!($table)
+            ),
+            counted: concat!("SELECT COUNT(*), COUNT(*) - COUNT(seal) FROM ", stringify!($table)),
+            all: concat!("SELECT ", columns!($table), " FROM ", stringify!($table)),
+            by_key: concat!(
+                "SELECT ", columns!($table), " FROM ", stringify!($table), " WHERE ", $key, " = ?"
+            ),
+            copied: concat!(
+                "SELECT ", $first $(, ", ", $fixed)* $(, ", ", $changing)*, end!(columns $end),
+                " FROM ", stringify!($table)
+            ),
+            write: concat!(
+                "INSERT INTO ", stringify!($table),
+                " (", $first $(, ", ", $fixed)* $(, ", ", $changing)*, end!(columns $end),
+                ") VALUES (?" $(, value!($fixed))* $(, value!($changing))*, end!(values $end), ")",
+                over!($end, $first, $($changing),*)
+            ),
+            clear: concat!("DELETE FROM ", stringify!($table)),
+        };)*
+
+        /// The columns of a table as every statement selects them: those that the check covers, the text, and the seal.
+        macro_rules! columns {
+            $(($table) => {
+                concat!($first $(, ", ", $fixed)* $(, ", ", $changing)*, $crate::relational::sealed::end!(selects $end))
+            };)*
+        }
     };
 }
 
-table!(INTERRUPTS, "interrupts", "interrupt", 9, named by 1,
-    "position, id, key, digest, run, node, state, live, deadline");
-table!(JOINED, "joined", "the joined key", 4, named by 0, "key, interrupt, digest, run");
-table!(REROUTES, "reroutes", "the reroute of event", 4, named by 0, "event, run, pending, expires_at");
-table!(SLOTS, "slots", "the note of", 2, named by 0, "id, run");
-table!(RUNS, "runs", "run", 4, named by 1, "position, id, alias, state");
-table!(NODES, "nodes", "the agent", 3, named by 1, "position, id, run");
-table!(MESSAGES, "messages", "message", 3, named by 0, "position, key, run");
-table!(JOURNAL, "journal", "journal entry", 4, named by 0, "position, effect, run, done");
-table!(CHECKPOINTS, "checkpoints", "checkpoint", 9, named by 0,
-    "id, run, number, parent, form, digest, pending, at, journal");
-table!(TOKENS, "tokens", "token", 2, named by 0, "position, digest");
-table!(RULES, "rules", "rule", 6, named by 1, "position, id, matter, run, live, expires_at");
-table!(CATALOGUES, "catalogues", "catalogue", 4, named by 1, "position, digest, name, version");
-table!(OUTBOX, "outbox", "event", 3, named by 0, "position, at, heads");
+tables! {
+    INTERRUPTS interrupts "interrupt", named by 1, found by "id",
+        ["position", "id", "key", "digest", "run", "node"], ["state", "live", "deadline"], body;
+    JOINED joined "the joined key", named by 0, found by "key",
+        ["key", "interrupt", "digest", "run"], [], columns;
+    REROUTES reroutes "the reroute of event", named by 0, found by "event",
+        ["event", "run"], ["pending", "expires_at"], body;
+    SLOTS slots "the note of", named by 0, found by "id", ["id", "run"], [], body;
+    RUNS runs "run", named by 1, found by "id", ["position", "id", "alias"], ["state"], body;
+    NODES nodes "the agent", named by 1, found by "id", ["position", "id", "run"], [], body;
+    MESSAGES messages "message", named by 0, found by "key", ["position", "key", "run"], [], body;
+    JOURNAL journal "journal entry", named by 0, found by "effect",
+        ["position", "effect", "run"], ["done"], body;
+    CHECKPOINTS checkpoints "checkpoint", named by 0, found by "id",
+        ["id", "run", "number", "parent", "form", "digest", "pending", "at", "journal"], [], content;
+    TOKENS tokens "token", named by 0, found by "digest", ["position", "digest"], [], body;
+    RULES rules "rule", named by 1, found by "id",
+        ["position", "id", "matter", "run"], ["live", "expires_at"], body;
+    CATALOGUES catalogues "catalogue", named by 1, found by "digest",
+        ["position", "digest", "name", "version"], [], content;
+    OUTBOX outbox "event", named by 0, found by "position", ["position", "at", "heads"], [], told;
+}
+pub(super) use {columns, end};
 
 /// The tables whose rows are counted, in the order of their counts.
 pub(crate) const COUNTED: [&Sealed; 12] = [
@@ -127,14 +188,13 @@ impl Sealed {
     pub(super) fn write(
         &self,
         database: &mut dyn Database,
-        sql: &'static str,
         cells: &[Cell<'_>],
         body: &str,
     ) -> Result<Digest, StoreError> {
         let (digest, seal) = self.seal(cells, body);
         let last = [Cell::Text(body), Cell::Bytes(&seal)];
         let values: Vec<_> = cells.iter().map(Cell::borrowed).chain(last).collect();
-        database.write(sql, &values)?;
+        database.write(self.write, &values)?;
         Ok(digest)
     }
 
@@ -142,7 +202,6 @@ impl Sealed {
     pub(super) fn write_columns(
         &self,
         database: &mut dyn Database,
-        sql: &'static str,
         cells: &[Cell<'_>],
         beside: Option<&str>,
     ) -> Result<Digest, StoreError> {
@@ -150,7 +209,7 @@ impl Sealed {
         let values = cells.iter().map(Cell::borrowed);
         let values = values.chain([Cell::Bytes(&seal)]);
         let values: Vec<_> = values.chain(beside.map(Cell::Text)).collect();
-        database.write(sql, &values)?;
+        database.write(self.write, &values)?;
         Ok(Digest::of(&self.covered(cells.iter().map(Cell::value))))
     }
 

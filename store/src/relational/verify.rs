@@ -17,7 +17,7 @@ use super::column::{each, json, read_json, read_text, text};
 use super::database::Database;
 use super::heads;
 use super::read::{catalogue, checkpoint};
-use super::sealed::{self, Sealed, columns};
+use super::sealed;
 use crate::query::Found;
 use vouched::Vouched;
 
@@ -128,8 +128,7 @@ fn interrupts(
     vouched: &mut Vouched,
     look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
-    let sql = concat!("SELECT ", columns!(interrupts), " FROM interrupts");
-    rows(database, sql, look, |row, look| {
+    rows(database, sealed::INTERRUPTS.all, look, |row, look| {
         // It is there, even if it was changed.
         let id = text(row, 1).and_then(|id| read_text::<InterruptId>("an interrupt", id));
         let known = id
@@ -162,8 +161,7 @@ fn runs(
     vouched: &mut Vouched,
     look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
-    let sql = concat!("SELECT ", columns!(runs), " FROM runs");
-    rows(database, sql, look, |row, look| {
+    rows(database, sealed::RUNS.all, look, |row, look| {
         let id = text(row, 1).and_then(|id| read_text::<RunId>("a run", id));
         let known = id.as_ref().ok().and_then(|id| vouched.runs.remove(id));
         let body = sealed::RUNS.body(row)?;
@@ -177,8 +175,7 @@ fn checkpoints(
     vouched: &mut Vouched,
     look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
-    let sql = concat!("SELECT ", columns!(checkpoints), " FROM checkpoints");
-    rows(database, sql, look, |row, look| {
+    rows(database, sealed::CHECKPOINTS.all, look, |row, look| {
         let found = checkpoint(row)?;
         let name = format!("checkpoint {}", found.id);
         let known = vouched.checkpoints.remove(&found.id);
@@ -194,8 +191,9 @@ fn checkpoints(
 
 /// Catalogues, which runs and interrupts name by what they say.
 fn catalogues(database: &mut dyn Database, look: &mut VerifyProgress) -> Result<(), StoreError> {
-    let sql = concat!("SELECT ", columns!(catalogues), " FROM catalogues");
-    rows(database, sql, look, |row, _look| catalogue(row).map(drop))
+    rows(database, sealed::CATALOGUES.all, look, |row, _look| {
+        catalogue(row).map(drop)
+    })
 }
 
 /// Reroutes, messages and rules, of which the audit tells.
@@ -204,8 +202,7 @@ fn verify_others(
     vouched: &mut Vouched,
     look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
-    let sql = concat!("SELECT ", columns!(reroutes), " FROM reroutes");
-    rows(database, sql, look, |row, look| {
+    rows(database, sealed::REROUTES.all, look, |row, look| {
         let found: RerouteRow = read_json("a reroute", sealed::REROUTES.body(row)?)?;
         let known = vouched.reroutes.remove(&found.event);
         if known.is_none_or(|(_run, change)| json(&found.state).ok() != Some(change)) {
@@ -216,8 +213,7 @@ fn verify_others(
         }
         Ok(())
     })?;
-    let sql = concat!("SELECT ", columns!(messages), " FROM messages");
-    rows(database, sql, look, |row, look| {
+    rows(database, sealed::MESSAGES.all, look, |row, look| {
         let found: StoredMessage = read_json("a message", sealed::MESSAGES.body(row)?)?;
         let known = vouched.messages.remove(&found.position);
         let text = Digest::of(found.message.text.as_bytes());
@@ -229,8 +225,7 @@ fn verify_others(
         }
         Ok(())
     })?;
-    let sql = concat!("SELECT ", columns!(rules), " FROM rules");
-    rows(database, sql, look, |row, look| {
+    rows(database, sealed::RULES.all, look, |row, look| {
         let id = text(row, 1).and_then(|id| read_text::<RuleId>("a rule", id));
         let known = id.as_ref().ok().and_then(|id| vouched.rules.remove(id));
         let body = sealed::RULES.body(row)?;
@@ -247,30 +242,16 @@ fn verify_others(
 
 /// The texts of what nothing but its own seal vouches for.
 fn texts(database: &mut dyn Database, look: &mut VerifyProgress) -> Result<(), StoreError> {
-    let tables: [(&Sealed, &'static str); 5] = [
-        (
-            &sealed::NODES,
-            concat!("SELECT ", columns!(nodes), " FROM nodes"),
-        ),
-        (
-            &sealed::TOKENS,
-            concat!("SELECT ", columns!(tokens), " FROM tokens"),
-        ),
-        (
-            &sealed::SLOTS,
-            concat!("SELECT ", columns!(slots), " FROM slots"),
-        ),
-        (
-            &sealed::JOINED,
-            concat!("SELECT ", columns!(joined), " FROM joined"),
-        ),
-        (
-            &sealed::OUTBOX,
-            concat!("SELECT ", columns!(outbox), " FROM outbox"),
-        ),
-    ];
-    for (table, sql) in tables {
-        rows(database, sql, look, |row, _look| table.body(row).map(drop))?;
+    for table in [
+        &sealed::NODES,
+        &sealed::TOKENS,
+        &sealed::SLOTS,
+        &sealed::JOINED,
+        &sealed::OUTBOX,
+    ] {
+        rows(database, table.all, look, |row, _look| {
+            table.body(row).map(drop)
+        })?;
     }
     Ok(())
 }

@@ -233,7 +233,7 @@ impl Tables {
             node: node.clone(),
             target,
             state: RerouteState::Pending,
-            expires_at: self.after(self.rules.reroutes.lifetime),
+            expires_at: self.after(self.settings.reroutes.lifetime),
             ignored_turns: 0,
         };
         let mut slot = self.slot(run, &node)?;

@@ -75,7 +75,7 @@ impl Tables {
         self.checkpoint_ids.retain(|of, ()| of.run != id);
         self.checkpoints.retain(|of, _row| of.run != id);
         self.aliases.retain(|_alias, of| *of != id);
-        self.status
+        self.rules
             .retain(|_rule, row| row.rule.scope.run() != Some(id));
         self.runs.retain(|of, _row| *of != id);
     }

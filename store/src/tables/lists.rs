@@ -1,12 +1,13 @@
 //! Lists of rows, as they are within the transaction: what is in the database, and what its operations have changed since.
 
+use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::store::{JournalEntry, RerouteRow};
 use routing_core::RunId;
 use routing_core::reroute::RerouteState;
 
 use super::table::Absent;
-use super::{Failed, Tables, damaged};
+use super::{Failed, PlacedRule, Tables, damaged};
 
 impl Tables {
     /// The interrupts of a run that have not ended, in the order in which they were admitted.
@@ -25,6 +26,16 @@ impl Tables {
         let rows = self.reroutes.rows().map(|(_event, row)| row);
         let pending = rows.filter(|row| row.run == run && row.state == RerouteState::Pending);
         Ok(pending.cloned().collect())
+    }
+
+    /// The rules about a matter that have not ended, oldest first.
+    pub(crate) fn active_rules(&mut self, matter: Digest) -> Result<Vec<PlacedRule>, Absent> {
+        self.active_rules.get(&matter)?;
+        let rows = self.rules.rows().map(|(_id, row)| row);
+        let active = rows.filter(|row| row.rule.matter == matter && row.rule.end.is_none());
+        let mut active: Vec<_> = active.cloned().collect();
+        active.sort_by_key(|row| row.position);
+        Ok(active)
     }
 
     /// The entries of the journal of a run after a position, in their order.
