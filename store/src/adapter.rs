@@ -21,7 +21,7 @@ use routing_core::reroute::RerouteLimits;
 use routing_core::{Clock, SystemClock};
 
 use crate::operation::Operation;
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 use crate::tables::Rules;
 
 /// Settings that a store is opened with.
@@ -136,7 +136,9 @@ impl<B> Adapter<B> {
 }
 
 /// Checks that no row of a store is missing, unless that was done just now.
-pub(crate) async fn count_rows_when_due<B: Backend>(store: &Adapter<B>) -> Result<(), StoreError> {
+pub(crate) async fn count_rows_when_due<B: Relational>(
+    store: &Adapter<B>,
+) -> Result<(), StoreError> {
     let is_recent =
         |(at, took): (Instant, Duration)| at.elapsed() < COUNTS_ROWS.max(took * SHARE_OF_COUNTING);
     if lock(&store.rows_counted).is_some_and(is_recent) {
@@ -152,8 +154,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<B: Backend> Clock for Adapter<B> {
+impl<B: Relational> Clock for Adapter<B> {
     fn now(&self) -> Timestamp {
-        self.backend.now()
+        self.backend.time()
     }
 }

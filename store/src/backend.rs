@@ -42,9 +42,8 @@
 //! every store must do; run them against yours.
 
 pub use crate::operation::Operation;
-pub use crate::query::Found;
 pub use crate::relational::{
-    Cell, ColumnValue, Columns, Database, Lookup, Relational, Transactions, Writer,
+    Cell, ColumnValue, Columns, Database, Found, Lookup, Relational, Transactions, Writer,
 };
 pub use crate::sqlite::schema;
 pub use crate::tables::Tables;

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use crate::adapter::StoreSettings;
 use crate::location::StoreLocation;
 use crate::postgres::writer_at;
-use crate::query::Found;
+use crate::relational::Found;
 use crate::relational::copy_rows;
 use crate::sqlite::{file_writer, remove, settle};
 

@@ -18,7 +18,6 @@ mod notifier;
 mod operation;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod query;
 mod relational;
 mod sqlite;
 mod tables;

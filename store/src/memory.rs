@@ -1,16 +1,14 @@
-//! Everything in the memory of one process, behind one lock.
-
-mod read;
+//! Everything in the memory of one process, in a database that nothing else opens.
 
 use std::fmt::{self, Debug};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-use interrupts::store::StoreError;
 use jiff::Timestamp;
 
 use crate::adapter::{Adapter, StoreSettings};
-use crate::operation::{Halt, Operation};
-use crate::tables::{Forgotten, Tables};
+use crate::operation::Operation;
+use crate::relational::{Database, Found, Relational, Transactions as _, carry_out};
+use crate::sqlite::{FileWriter, memory_writer};
 
 /// A store in the memory of one process. It has the meaning of the durable ones, and forgets all when dropped.
 pub type MemoryStore = Adapter<Memory>;
@@ -18,15 +16,16 @@ pub type MemoryStore = Adapter<Memory>;
 impl MemoryStore {
     /// An empty store.
     pub fn new(settings: StoreSettings) -> Self {
-        let tables = Mutex::new(Tables::whole(settings.rules()));
-        Self::over(Memory { settings, tables })
+        let database = Mutex::new(memory_writer(settings.clone()));
+        Self::over(Memory { settings, database })
     }
 }
 
-/// The memory of one process.
+/// The memory of one process. Whoever asks is answered on its own thread, before anything else happens on it.
 pub struct Memory {
     settings: StoreSettings,
-    tables: Mutex<Tables>,
+    /// Why there is none, if so: every operation says it.
+    database: Mutex<Found<FileWriter>>,
 }
 
 impl Debug for Memory {
@@ -36,37 +35,38 @@ impl Debug for Memory {
 }
 
 impl Memory {
-    fn lock(&self) -> MutexGuard<'_, Tables> {
-        // An operation that panicked is undone by the next one, before it reads anything.
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Found<FileWriter>> {
+        self.database.lock().unwrap_or_else(|poisoned| {
+            // Nothing of an operation that panicked stays.
+            self.database.clear_poison();
+            let mut database = poisoned.into_inner();
+            if let Ok(database) = &mut *database {
+                database.roll_back();
+            }
+            database
+        })
     }
+}
 
+impl Relational for Memory {
     fn time(&self) -> Timestamp {
         self.settings.now()
     }
 
-    fn run_operation<O: Operation>(&self, operation: &O) -> Result<O::Output, O::Error> {
-        let now = self.time();
-        let mut tables = self.lock();
-        tables.undo();
-        tables.now = now;
-        match operation.run(&mut tables) {
-            Ok(output) => {
-                tables.keep();
-                // It is gone from here already, and there is nowhere else.
-                tables.forgotten = Forgotten::default();
-                Ok(output)
-            }
-            Err(halt) => {
-                tables.undo();
-                Err(match halt {
-                    Halt::Refused(error) => error,
-                    Halt::Absent => StoreError::Unavailable {
-                        detail: "a table of the memory store is not whole".to_owned(),
-                    }
-                    .into(),
-                })
-            }
+    async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
+        match &mut *self.lock() {
+            Ok(database) => carry_out(database, &self.settings, operation),
+            Err(error) => Err(error.clone().into()),
+        }
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut dyn Database) -> Found<T> + Send + 'static,
+    ) -> Found<T> {
+        match &mut *self.lock() {
+            Ok(database) => question(database),
+            Err(error) => Err(error.clone()),
         }
     }
 }

@@ -23,7 +23,7 @@ use tokio::task::spawn_blocking;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::Operation;
-use crate::query::Found;
+use crate::relational::Found;
 use crate::relational::{Database, Relational, Writer};
 use readers::Readers;
 use session::Session;

@@ -22,7 +22,9 @@ pub use cell::{Cell, ColumnValue, Columns};
 pub(crate) use checked::misfits;
 #[cfg(feature = "postgres")]
 pub(crate) use copy::copy_rows;
-pub use database::{Database, Lookup, Relational, Transactions};
+pub use database::{Database, Found, Lookup, Relational, Transactions};
+pub(crate) use read::{JournalPart, Reads};
 #[cfg(test)]
 pub(crate) use sealed::COUNTED;
+pub(crate) use writer::carry_out;
 pub use writer::{LARGEST_BATCH, Writer};

@@ -25,11 +25,12 @@ use jiff::Timestamp;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::Operation;
-use crate::query::Found;
+use crate::relational::Found;
 use crate::relational::{Database, Relational, Writer};
 use leaving::Owned;
 use readers::Readers;
 
+pub(crate) use connection::FileWriter;
 pub use leaving::until_closed;
 #[cfg(feature = "postgres")]
 pub(crate) use open::remove;
@@ -98,18 +99,26 @@ pub(crate) fn settle(path: &std::path::Path) -> Found<()> {
     open::move_log(&open::connect(path)?)
 }
 
+/// A new database in the memory of this process.
+pub(crate) fn memory_writer(settings: StoreSettings) -> Found<FileWriter> {
+    let connection = open::in_memory()?;
+    Ok(FileWriter::new(connection, settings, None))
+}
+
 /// A connection that writes to a file which is there.
 #[cfg(feature = "postgres")]
-pub(crate) fn file_writer(
-    path: &std::path::Path,
-    settings: StoreSettings,
-) -> Found<connection::FileWriter> {
+pub(crate) fn file_writer(path: &std::path::Path, settings: StoreSettings) -> Found<FileWriter> {
     let own = Arc::new(open::own_files(path));
     let connection = open::connect(path)?;
     let file = Arc::new(opened_file::OpenedFile::of(path)?);
     let (_no_readers, readers) = std::sync::mpsc::channel();
-    let writer = connection::FileWriter::new(connection, settings, file, own, readers);
-    Ok(writer)
+    let place = connection::WrittenFile {
+        file,
+        readers,
+        own,
+        open: leaving::OpenStore::begin(),
+    };
+    Ok(FileWriter::new(connection, settings, Some(place)))
 }
 
 impl Relational for Sqlite {

@@ -1,8 +1,8 @@
 //! The tables of a store, as operations see them.
 //!
-//! In memory they are the store. For a database they hold the rows that the operations of one transaction
-//! touch: an operation that needs a row which was not loaded stops with [`Absent`], the row is loaded, and the
-//! operation runs again from its beginning. Operations are made to be run again: they only touch the tables.
+//! They hold the rows that the operations of one transaction touch: an operation that needs a row which was not loaded
+//! stops with [`Absent`], the row is loaded, and the operation runs again from its beginning. Operations are made to be run
+//! again: they only touch the tables.
 
 mod effects;
 mod forget;
@@ -53,21 +53,14 @@ macro_rules! tables {
 
         impl Tables {
             /// Tables of which nothing is loaded yet.
-            pub(crate) fn partial(settings: Rules, now: Timestamp) -> Self {
+            pub(crate) fn new(settings: Rules) -> Self {
                 Self {
                     settings,
-                    now,
+                    now: Timestamp::UNIX_EPOCH,
                     $($name: Table::default(),)*
                     forgetting: Forgotten::default(),
                     forgotten: Forgotten::default(),
                 }
-            }
-
-            /// Tables that are the store itself.
-            pub(crate) fn whole(settings: Rules) -> Self {
-                let mut tables = Self::partial(settings, Timestamp::UNIX_EPOCH);
-                $(tables.$name.become_whole();)*
-                tables
             }
 
             /// Keeps what the last operation wrote.
@@ -128,8 +121,8 @@ impl Tables {
         self.now.checked_add(while_).unwrap_or(Timestamp::MAX)
     }
 
-    /// Writes a row of the audit. Where the tables are not the store itself, what it vouches for and its digest are
-    /// added when it is written: then it is known what the rows say.
+    /// Writes a row of the audit. What it vouches for and its digest are added when it is written: then it is known what
+    /// the rows say.
     pub(crate) fn audit(&mut self, subject: AuditSubject) -> Result<(), Failed> {
         let mut heads = self.heads()?;
         let entry = AuditEntry {
@@ -139,18 +132,12 @@ impl Tables {
             journal: None,
         };
         let json = serde_json::to_string(&entry).map_err(|error| damaged(&error))?;
-        let row = if self.audit.is_whole() {
-            let row = AuditRow::following(&heads.audit, json);
-            heads.audit = row.head();
-            row
-        } else {
-            heads.audit.position += 1;
-            AuditRow {
-                position: heads.audit.position,
-                previous: Digest::ZERO,
-                digest: Digest::ZERO,
-                entry: json,
-            }
+        heads.audit.position += 1;
+        let row = AuditRow {
+            position: heads.audit.position,
+            previous: Digest::ZERO,
+            digest: Digest::ZERO,
+            entry: json,
         };
         let subject = entry.subject;
         self.audit.put(row.position, Written { row, subject });

@@ -7,20 +7,20 @@ use interrupts::store::{NewToken, StoreError, TokenRow, Tokens};
 
 use super::Adapter;
 use crate::operation::{LONGEST_CHAIN, PutToken, RevokeToken, UseToken};
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> Tokens for Adapter<B> {
+impl<B: Relational> Tokens for Adapter<B> {
     async fn put_token(&self, token: NewToken) -> Result<TokenRow, StoreError> {
-        self.backend.execute(PutToken { token }).await
+        self.backend.submit(PutToken { token }).await
     }
 
     async fn use_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError> {
         match self.backend.token(digest).await? {
-            Some(token) if token.once => self.backend.execute(UseToken { digest }).await,
+            Some(token) if token.once => self.backend.submit(UseToken { digest }).await,
             // Nothing is written for one that can be used again, so it need not queue behind what is.
             token => {
-                let now = self.backend.now();
+                let now = self.backend.time();
                 let Some(token) = token.filter(|token| token.holds_at(now)) else {
                     return Ok(None);
                 };
@@ -44,7 +44,7 @@ impl<B: Backend> Tokens for Adapter<B> {
         digest: Digest,
         by: Option<Actor>,
     ) -> Result<Option<TokenRow>, StoreError> {
-        self.backend.execute(RevokeToken { digest, by }).await
+        self.backend.submit(RevokeToken { digest, by }).await
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRow>, StoreError> {

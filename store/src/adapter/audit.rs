@@ -9,10 +9,10 @@ use routing_core::RunId;
 
 use super::{Adapter, count_rows_when_due};
 use crate::operation::Consume;
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> Outbox for Adapter<B> {
+impl<B: Relational> Outbox for Adapter<B> {
     async fn outbox(&self, page: Page) -> Result<Vec<OutboxRow>, StoreError> {
         self.backend.outbox(page).await
     }
@@ -31,7 +31,7 @@ impl<B: Backend> Outbox for Adapter<B> {
 
     async fn consumed(&self, consumer: &Consumer, through: u64) -> Result<u64, StoreError> {
         let consumer = consumer.clone();
-        self.backend.execute(Consume { consumer, through }).await
+        self.backend.submit(Consume { consumer, through }).await
     }
 
     async fn cursor(&self, consumer: &Consumer) -> Result<u64, StoreError> {
@@ -40,7 +40,7 @@ impl<B: Backend> Outbox for Adapter<B> {
 }
 
 #[async_trait]
-impl<B: Backend> Audit for Adapter<B> {
+impl<B: Relational> Audit for Adapter<B> {
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError> {
         self.backend.audit(page).await
     }

@@ -9,12 +9,12 @@ use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{CatalogueNews, FollowCatalogue, KeepCatalogue};
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> Catalogues for Adapter<B> {
+impl<B: Relational> Catalogues for Adapter<B> {
     async fn keep_catalogue(&self, catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError> {
-        self.backend.execute(KeepCatalogue { catalogue }).await
+        self.backend.submit(KeepCatalogue { catalogue }).await
     }
 
     async fn follow_catalogue(
@@ -52,7 +52,7 @@ impl<B: Backend> Catalogues for Adapter<B> {
             catalogue,
             news,
         };
-        self.backend.execute(follow).await
+        self.backend.submit(follow).await
     }
 
     async fn catalogue(&self, digest: Digest) -> Result<Option<SharedCatalogue>, StoreError> {

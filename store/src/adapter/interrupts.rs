@@ -18,24 +18,24 @@ use crate::operation::{
     Admit, Change, ChangeInterrupt, DecideTogether, ExpireReroute, Join, NodeEnded, Put, Raise,
     TurnIgnored,
 };
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> Interrupts for Adapter<B> {
+impl<B: Relational> Interrupts for Adapter<B> {
     async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError> {
-        self.backend.execute(Admit::new(admission)).await
+        self.backend.submit(Admit::new(admission)).await
     }
 
     async fn join(&self, admission: Admission) -> Result<Admitted, AdmitError> {
-        self.backend.execute(Join::new(admission)).await
+        self.backend.submit(Join::new(admission)).await
     }
 
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError> {
-        self.backend.execute(Raise { raised }).await
+        self.backend.submit(Raise { raised }).await
     }
 
     async fn put_question(&self, question: PutQuestion) -> Result<Interrupt, PutQuestionError> {
-        self.backend.execute(Put { question }).await
+        self.backend.submit(Put { question }).await
     }
 
     async fn deliver(&self, id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError> {
@@ -97,7 +97,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
         &self,
         decisions: Vec<Deciding>,
     ) -> Result<Vec<Interrupt>, TogetherError> {
-        self.backend.execute(DecideTogether { decisions }).await
+        self.backend.submit(DecideTogether { decisions }).await
     }
 
     async fn withdraw(
@@ -137,7 +137,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
 
     async fn sweep(&self, limit: u32) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
-        for id in self.backend.due(self.backend.now(), limit).await? {
+        for id in self.backend.due(self.backend.time(), limit).await? {
             // Another process may have been faster since the list was made: then there is nothing left to do.
             match apply(&self.backend, id, Change::Expire).await {
                 Ok(_expired) => swept.expired.push(id),
@@ -166,7 +166,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
     }
 
     async fn count_waiting(&self, of: Option<&ActorName>) -> Result<u64, StoreError> {
-        self.backend.count_waiting(of, self.backend.now()).await
+        self.backend.count_waiting(of, self.backend.time()).await
     }
 
     async fn waiting(
@@ -175,13 +175,13 @@ impl<B: Backend> Interrupts for Adapter<B> {
         after: WaitingPosition,
         limit: u32,
     ) -> Result<Vec<(WaitingPosition, Interrupt)>, StoreError> {
-        let now = self.backend.now();
+        let now = self.backend.time();
         self.backend.waiting(of, now, after, limit).await
     }
 }
 
 #[async_trait]
-impl<B: Backend> Reroutes for Adapter<B> {
+impl<B: Relational> Reroutes for Adapter<B> {
     async fn reroute(&self, event: &EventId) -> Result<Option<RerouteRow>, StoreError> {
         self.backend.reroute(event).await
     }
@@ -192,7 +192,7 @@ impl<B: Backend> Reroutes for Adapter<B> {
         node: &NodeId,
     ) -> Result<Option<RerouteRow>, StoreError> {
         let node = node.clone();
-        self.backend.execute(TurnIgnored { run, node }).await
+        self.backend.submit(TurnIgnored { run, node }).await
     }
 
     async fn node_ended(
@@ -201,23 +201,27 @@ impl<B: Backend> Reroutes for Adapter<B> {
         node: &NodeId,
     ) -> Result<Option<RerouteRow>, StoreError> {
         let node = node.clone();
-        self.backend.execute(NodeEnded { run, node }).await
+        self.backend.submit(NodeEnded { run, node }).await
     }
 
     async fn expire_reroutes(&self, limit: u32) -> Result<Vec<RerouteRow>, StoreError> {
         let mut expired = Vec::new();
-        for event in self.backend.due_reroutes(self.backend.now(), limit).await? {
-            expired.extend(self.backend.execute(ExpireReroute { event }).await?);
+        for event in self
+            .backend
+            .due_reroutes(self.backend.time(), limit)
+            .await?
+        {
+            expired.extend(self.backend.submit(ExpireReroute { event }).await?);
         }
         Ok(expired)
     }
 }
 
 /// Runs one change of one interrupt.
-async fn apply<B: Backend>(
+async fn apply<B: Relational>(
     backend: &B,
     id: InterruptId,
     change: Change,
 ) -> Result<Interrupt, ChangeError> {
-    backend.execute(ChangeInterrupt { id, change }).await
+    backend.submit(ChangeInterrupt { id, change }).await
 }

@@ -7,12 +7,12 @@ use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{Begin, Finish};
-use crate::query::{Backend, JournalPart};
+use crate::relational::{JournalPart, Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> Journal for Adapter<B> {
+impl<B: Relational> Journal for Adapter<B> {
     async fn begin(&self, epoch: u64, intent: Intent) -> Result<Begun, JournalError> {
-        self.backend.execute(Begin { epoch, intent }).await
+        self.backend.submit(Begin { epoch, intent }).await
     }
 
     async fn finish(
@@ -26,7 +26,7 @@ impl<B: Backend> Journal for Adapter<B> {
             effect,
             content,
         };
-        self.backend.execute(finish).await
+        self.backend.submit(finish).await
     }
 
     async fn effect(&self, effect: EffectId) -> Result<Option<JournalEntry>, StoreError> {

@@ -11,12 +11,12 @@ use routing_core::{NodeId, RunId};
 
 use super::Adapter;
 use crate::operation::{KeepReading, PutNodes, ReadMessages, SendMessage, WithdrawMessage};
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> Nodes for Adapter<B> {
+impl<B: Relational> Nodes for Adapter<B> {
     async fn put_nodes(&self, run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError> {
-        self.backend.execute(PutNodes { run, epoch, nodes }).await
+        self.backend.submit(PutNodes { run, epoch, nodes }).await
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, StoreError> {
@@ -33,9 +33,9 @@ impl<B: Backend> Nodes for Adapter<B> {
 }
 
 #[async_trait]
-impl<B: Backend> Messages for Adapter<B> {
+impl<B: Relational> Messages for Adapter<B> {
     async fn send_message(&self, message: NewMessage) -> Result<StoredMessage, MessageError> {
-        self.backend.execute(SendMessage { message }).await
+        self.backend.submit(SendMessage { message }).await
     }
 
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError> {
@@ -57,7 +57,7 @@ impl<B: Backend> Messages for Adapter<B> {
             run,
             by,
         };
-        self.backend.execute(operation).await
+        self.backend.submit(operation).await
     }
 
     async fn read_messages(
@@ -68,7 +68,7 @@ impl<B: Backend> Messages for Adapter<B> {
     ) -> Result<Vec<u64>, RunError> {
         let keys = keys_of(&self.backend, run, messages).await?;
         let operation = ReadMessages { run, epoch, keys };
-        self.backend.execute(operation).await
+        self.backend.submit(operation).await
     }
 
     async fn keep_reading(
@@ -86,12 +86,12 @@ impl<B: Backend> Messages for Adapter<B> {
             reading,
             keys,
         };
-        self.backend.execute(operation).await
+        self.backend.submit(operation).await
     }
 }
 
 /// The keys by which messages are kept. What is found here is looked at again in the transaction.
-async fn keys_of<B: Backend>(
+async fn keys_of<B: Relational>(
     backend: &B,
     run: RunId,
     messages: &[u64],
@@ -105,7 +105,7 @@ async fn keys_of<B: Backend>(
 }
 
 /// The message of a run at this place among all.
-async fn message_at<B: Backend>(
+async fn message_at<B: Relational>(
     backend: &B,
     run: RunId,
     position: u64,

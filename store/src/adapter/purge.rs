@@ -10,7 +10,7 @@ use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{Cut, PurgeRun, PurgedRun, ended_before};
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 /// How many rows are read at a time.
 const ROWS_AT_A_TIME: u32 = 1_000;
@@ -27,16 +27,16 @@ struct PurgePlan {
 }
 
 #[async_trait]
-impl<B: Backend> Purge for Adapter<B> {
+impl<B: Relational> Purge for Adapter<B> {
     async fn purgeable(&self, age: SignedDuration) -> Result<Purged, StoreError> {
-        let before = self.backend.now().checked_sub(age);
+        let before = self.backend.time().checked_sub(age);
         let before = before.unwrap_or(Timestamp::MIN);
         let runs = going(&self.backend, before).await?;
         Ok(plan(&self.backend, before, runs).await?.purged())
     }
 
     async fn purge(&self, age: SignedDuration) -> Result<Purged, StoreError> {
-        let before = self.backend.now().checked_sub(age);
+        let before = self.backend.time().checked_sub(age);
         let before = before.unwrap_or(Timestamp::MIN);
         let runs = going(&self.backend, before).await?;
         let mut plan = plan(&self.backend, before, runs).await?;
@@ -46,7 +46,7 @@ impl<B: Backend> Purge for Adapter<B> {
             plan = self::plan(&self.backend, before, gone).await?;
         }
         let purged = plan.purged();
-        self.backend.execute(plan.cut).await?;
+        self.backend.submit(plan.cut).await?;
         Ok(purged)
     }
 }
@@ -72,7 +72,7 @@ impl PurgePlan {
 }
 
 /// The runs that may go, each with what belongs to it.
-async fn going<B: Backend>(
+async fn going<B: Relational>(
     backend: &B,
     before: Timestamp,
 ) -> Result<Vec<(RunId, Purged)>, StoreError> {
@@ -87,7 +87,7 @@ async fn going<B: Backend>(
 }
 
 /// What goes beside these runs.
-async fn plan<B: Backend>(
+async fn plan<B: Relational>(
     backend: &B,
     before: Timestamp,
     runs: Vec<(RunId, Purged)>,
@@ -106,7 +106,7 @@ async fn plan<B: Backend>(
 }
 
 /// Forgets the runs of a plan, and says which are gone. One at a time, so that no writer waits for long.
-async fn forget<B: Backend>(
+async fn forget<B: Relational>(
     backend: &B,
     plan: &PurgePlan,
 ) -> Result<Vec<(RunId, Purged)>, StoreError> {
@@ -124,7 +124,7 @@ async fn forget<B: Backend>(
                 before: plan.before,
                 known_runs,
             };
-            match backend.execute(purge).await? {
+            match backend.submit(purge).await? {
                 PurgedRun::Gone => break true,
                 PurgedRun::Stays => break false,
                 PurgedRun::MoreRuns(runs) => {
@@ -142,7 +142,7 @@ async fn forget<B: Backend>(
 
 /// Runs with checkpoints that other runs continue from, if those have not ended and saved none of their own yet. Looks
 /// at the runs after a place.
-async fn needed<B: Backend>(backend: &B, after: u64) -> Result<BTreeSet<RunId>, StoreError> {
+async fn needed<B: Relational>(backend: &B, after: u64) -> Result<BTreeSet<RunId>, StoreError> {
     let live = [
         RunState::Created,
         RunState::Running,
@@ -161,7 +161,7 @@ async fn needed<B: Backend>(backend: &B, after: u64) -> Result<BTreeSet<RunId>, 
 }
 
 /// Runs that ended at a time or before it.
-async fn ended<B: Backend>(backend: &B, before: Timestamp) -> Result<Vec<RunId>, StoreError> {
+async fn ended<B: Relational>(backend: &B, before: Timestamp) -> Result<Vec<RunId>, StoreError> {
     let finals = [RunState::Completed, RunState::Failed, RunState::Cancelled];
     let (mut ended, mut pages) = (Vec::new(), Pages::of(ROWS_AT_A_TIME));
     while let Some(rows) = pages.next(|page| backend.runs(&finals, page)).await? {
@@ -174,7 +174,7 @@ async fn ended<B: Backend>(backend: &B, before: Timestamp) -> Result<Vec<RunId>,
 }
 
 /// The last row of the audit that may go: all before it are old enough, and about runs that are gone.
-async fn settled<B: Backend>(
+async fn settled<B: Relational>(
     backend: &B,
     anchor: AuditHead,
     before: Timestamp,

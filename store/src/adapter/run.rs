@@ -11,7 +11,7 @@ use routing_core::RunId;
 
 use super::{Adapter, count_rows_when_due};
 use crate::operation::{ChangeRun, CreateRun, Fork, RunChange, Save};
-use crate::query::{Backend, JournalPart};
+use crate::relational::{JournalPart, Reads, Relational};
 
 /// The most bytes of a run's own name: an index of PostgreSQL has no room for much more.
 const LONGEST_NAME: usize = 2_000;
@@ -20,10 +20,10 @@ const LONGEST_NAME: usize = 2_000;
 const ENTRIES_AT_A_TIME: u32 = 1_000;
 
 #[async_trait]
-impl<B: Backend> Runs for Adapter<B> {
+impl<B: Relational> Runs for Adapter<B> {
     async fn create_run(&self, new: NewRun) -> Result<Run, RunError> {
         check_name(&new)?;
-        self.backend.execute(CreateRun { new }).await
+        self.backend.submit(CreateRun { new }).await
     }
 
     async fn fork_run_with(
@@ -44,7 +44,7 @@ impl<B: Backend> Runs for Adapter<B> {
             journal: Pages::of(ENTRIES_AT_A_TIME).rest(read).await?,
             start,
         };
-        self.backend.execute(fork).await
+        self.backend.submit(fork).await
     }
 
     async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError> {
@@ -98,10 +98,10 @@ impl<B: Backend> Runs for Adapter<B> {
 }
 
 #[async_trait]
-impl<B: Backend> Checkpoints for Adapter<B> {
+impl<B: Relational> Checkpoints for Adapter<B> {
     async fn save(&self, draft: CheckpointDraft) -> Result<Checkpoint, CheckpointError> {
         column("the content of a checkpoint", &draft.content, usize::MAX)?;
-        self.backend.execute(Save { draft }).await
+        self.backend.submit(Save { draft }).await
     }
 
     async fn checkpoint(&self, id: CheckpointId) -> Result<Option<Checkpoint>, StoreError> {
@@ -138,6 +138,6 @@ fn check_name(new: &NewRun) -> Result<(), StoreError> {
 }
 
 /// Runs one change of one run.
-async fn alter<B: Backend>(backend: &B, id: RunId, change: RunChange) -> Result<Run, RunError> {
-    backend.execute(ChangeRun { id, change }).await
+async fn alter<B: Relational>(backend: &B, id: RunId, change: RunChange) -> Result<Run, RunError> {
+    backend.submit(ChangeRun { id, change }).await
 }

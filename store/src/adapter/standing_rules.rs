@@ -8,12 +8,12 @@ use routing_core::{InterruptId, RuleId};
 
 use super::Adapter;
 use crate::operation::{ApplyRule, ExpireRule, PutRule, RevokeRule};
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> StandingRules for Adapter<B> {
+impl<B: Relational> StandingRules for Adapter<B> {
     async fn put_rule(&self, new: NewRule) -> Result<StandingRule, RuleError> {
-        self.backend.execute(PutRule { new }).await
+        self.backend.submit(PutRule { new }).await
     }
 
     async fn apply_rule(
@@ -31,17 +31,17 @@ impl<B: Backend> StandingRules for Adapter<B> {
         if row.state != State::Acknowledged || !self.backend.has_rules(matter).await? {
             return Ok(None);
         }
-        self.backend.execute(ApplyRule { interrupt, epoch }).await
+        self.backend.submit(ApplyRule { interrupt, epoch }).await
     }
 
     async fn revoke_rule(&self, rule: RuleId, by: Actor) -> Result<StandingRule, RuleError> {
-        self.backend.execute(RevokeRule { rule, by }).await
+        self.backend.submit(RevokeRule { rule, by }).await
     }
 
     async fn expire_rules(&self, limit: u32) -> Result<Vec<RuleId>, StoreError> {
         let mut ended = Vec::new();
-        for rule in self.backend.due_rules(self.backend.now(), limit).await? {
-            ended.extend(self.backend.execute(ExpireRule { rule }).await?);
+        for rule in self.backend.due_rules(self.backend.time(), limit).await? {
+            ended.extend(self.backend.submit(ExpireRule { rule }).await?);
         }
         Ok(ended)
     }

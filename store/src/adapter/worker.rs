@@ -7,10 +7,10 @@ use jiff::SignedDuration;
 
 use super::Adapter;
 use crate::operation::TellWorker;
-use crate::query::Backend;
+use crate::relational::{Reads, Relational};
 
 #[async_trait]
-impl<B: Backend> Workers for Adapter<B> {
+impl<B: Relational> Workers for Adapter<B> {
     async fn tell_worker(
         &self,
         name: &OwnerName,
@@ -19,11 +19,11 @@ impl<B: Backend> Workers for Adapter<B> {
     ) -> Result<(), StoreError> {
         let name = name.clone();
         let told = TellWorker { name, state, lease };
-        self.backend.execute(told).await
+        self.backend.submit(told).await
     }
 
     async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
-        let (workers, now) = (self.backend.workers().await?, self.backend.now());
+        let (workers, now) = (self.backend.workers().await?, self.backend.time());
         let live = workers.into_iter().filter(|worker| worker.until > now);
         Ok(live.collect())
     }

@@ -10,8 +10,8 @@ use tokio::task::spawn_blocking;
 use super::location::PostgresLocation;
 use super::session::Session;
 use super::writer::{PATIENCE, ServerClock, again};
-use crate::query::Found;
 use crate::relational::Database;
+use crate::relational::Found;
 
 /// How many questions of one process PostgreSQL answers at the same time.
 const READS_AT_ONCE: usize = 8;

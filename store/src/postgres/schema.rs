@@ -4,7 +4,7 @@ use interrupts::store::StoreError;
 
 use super::session::Session;
 use super::writer::LOCK;
-use crate::query::Found;
+use crate::relational::Found;
 use crate::relational::{Cell, ColumnValue, Database as _};
 
 /// The steps from an empty schema to the newest, oldest first. One that was released is never changed.

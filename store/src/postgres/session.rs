@@ -23,7 +23,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::dialect::translated;
 use super::error::{in_words, is_lost, is_undone, store_error};
 use super::location::{PostgresLocation, SILENCE_AT_SERVER, connected};
-use crate::query::Found;
+use crate::relational::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup};
 use crate::tables::Tables;
 

@@ -13,7 +13,7 @@ use super::location::PostgresLocation;
 use super::schema;
 use super::session::{Answer, Session, SessionState, StatementRequest, looked_up, take};
 use crate::adapter::StoreSettings;
-use crate::query::Found;
+use crate::relational::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup, Transactions};
 use crate::tables::Tables;
 

@@ -4,9 +4,9 @@ use interrupts::store::StoreError;
 
 use super::cell::{Cell, ColumnValue, Columns};
 use super::column::{count, each};
+use super::database::Found;
 use super::database::Transactions;
 use super::sealed::{COUNTED, OUTBOX, Sealed};
-use crate::query::Found;
 use crate::tables::damaged;
 
 /// A table, and how its rows are read and written.

@@ -2,12 +2,15 @@
 
 use std::future::Future;
 
+use interrupts::store::StoreError;
 use jiff::Timestamp;
 
 use super::cell::{Cell, Columns};
 use crate::operation::Operation;
-use crate::query::Found;
 use crate::tables::Tables;
+
+/// What was found.
+pub type Found<T> = Result<T, StoreError>;
 
 /// Rows that are looked up by their keys, the same way each. A key has one value or two.
 pub struct Lookup {

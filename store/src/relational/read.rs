@@ -16,12 +16,10 @@ use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
 use super::cell::{Cell, Columns};
 use super::column::{count, each, position, read_json, text};
-use super::database::Relational;
+use super::database::{Found, Relational};
 use super::record::Record;
 use super::sealed::{self, columns};
 use super::{checked, heads, verify};
-use crate::operation::Operation;
-use crate::query::{Backend, Found, JournalPart};
 use crate::tables::{Heads, InterruptRow, PlacedNode, PlacedRule, PlacedToken, RunRow, damaged};
 use row::{body, interrupt_id, list, notification, numbered, rule_id};
 
@@ -150,15 +148,18 @@ trait Rows: Relational {
 
 impl<R: Relational> Rows for R {}
 
-impl<R: Relational> Backend for R {
-    fn now(&self) -> Timestamp {
-        self.time()
-    }
+impl<R: Relational> Reads for R {}
 
-    async fn execute<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
-        self.submit(operation).await
-    }
+/// Which part of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JournalPart {
+    Whole,
+    WithoutResult,
+}
 
+/// What is asked of a store of rows, beside what its operations look up.
+pub(crate) trait Reads: Relational + Sized {
+    /// Checks that no row is missing.
     async fn count_rows(&self) -> Found<()> {
         self.ask(checked::count_rows).await
     }
@@ -207,6 +208,7 @@ impl<R: Relational> Backend for R {
         }
     }
 
+    /// How many interrupts wait for a person: all, or those that are one person's at a time.
     async fn count_waiting(&self, of: Option<&ActorName>, now: Timestamp) -> Found<u64> {
         let sql = concat!("SELECT COUNT(*)", waiting!());
         let counted = self.row(sql, whose(of, now), |row| count(row, 0));
@@ -237,6 +239,7 @@ impl<R: Relational> Backend for R {
         .await
     }
 
+    /// Live interrupts whose deadlines have passed.
     async fn due(&self, now: Timestamp, limit: u32) -> Found<Vec<InterruptId>> {
         let sql = "SELECT id FROM interrupts \
              WHERE live = 1 AND deadline <= ? ORDER BY deadline LIMIT ?";
@@ -252,6 +255,7 @@ impl<R: Relational> Backend for R {
         self.record::<RerouteRow>(event).await
     }
 
+    /// Pending reroutes whose time has passed.
     async fn due_reroutes(&self, now: Timestamp, limit: u32) -> Found<Vec<EventId>> {
         let sql = concat!(
             "SELECT ",
@@ -385,6 +389,7 @@ impl<R: Relational> Backend for R {
             .await
     }
 
+    /// A catalogue, which has the digest.
     async fn catalogue(&self, digest: Digest) -> Found<Option<SharedCatalogue>> {
         let sql = concat!(
             "SELECT ",
@@ -404,6 +409,7 @@ impl<R: Relational> Backend for R {
         self.record::<PlacedToken>(&digest).await
     }
 
+    /// All tokens, in the order in which they were made.
     async fn tokens(&self) -> Found<Vec<TokenRow>> {
         let sql = concat!(
             "SELECT ",
@@ -431,12 +437,14 @@ impl<R: Relational> Backend for R {
         .await
     }
 
+    /// Whether there are rules about a matter that have not ended.
     async fn has_rules(&self, matter: Digest) -> Found<bool> {
         let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM rules WHERE matter = ? AND live = 1 LIMIT 1) AS found";
         let found = self.point(sql, [Cell::made(&matter)], |row| count(row, 0));
         Ok(found.await?.unwrap_or(0) > 0)
     }
 
+    /// Rules that have not ended and whose time is over.
     async fn due_rules(&self, now: Timestamp, limit: u32) -> Found<Vec<RuleId>> {
         let sql =
             "SELECT id FROM rules WHERE live = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?";
@@ -568,6 +576,7 @@ impl<R: Relational> Backend for R {
         Ok(stands.await?.unwrap_or(0))
     }
 
+    /// All workers that have told of themselves and are not forgotten, by their names.
     async fn workers(&self) -> Found<Vec<WorkerRow>> {
         let sql = "SELECT body FROM workers ORDER BY name";
         self.rows(sql, [], |row| read_json("a worker", text(row, 0)?))
@@ -595,15 +604,18 @@ impl<R: Relational> Backend for R {
         }
     }
 
+    /// Compares the audit with itself, and every row that it vouches for with it.
     async fn verify(&self) -> Result<Verification, VerifyError> {
         self.ask(|database| Ok(verify::whole(database))).await?
     }
 
+    /// Where the audit was cut off; [`AuditHead::EMPTY`] where it is whole.
     async fn audit_anchor(&self) -> Found<AuditHead> {
         let heads = self.heads().await?;
         Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit_anchor))
     }
 
+    /// How much belongs to a run. Its list of runs is empty.
     async fn footprint(&self, run: RunId) -> Found<Purged> {
         let sql = "SELECT (SELECT COUNT(*) FROM interrupts WHERE run = ?1), \
              (SELECT COUNT(*) FROM reroutes WHERE run = ?1), \
@@ -625,6 +637,8 @@ impl<R: Relational> Backend for R {
         Ok(counted.await?.unwrap_or_default())
     }
 
+    /// The last row of the outbox that every consumer with a cursor has dealt with, and before which no row is
+    /// younger than a time; and how many rows there are up to it.
     async fn dealt_with(&self, before: Timestamp) -> Found<(u64, u64)> {
         // The first row that stays ends the list, so that none goes from its middle.
         let sql = "WITH bounds (first) AS (SELECT MIN(bound) FROM (SELECT \

@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use super::binding::Bound;
 use super::cell::{Cell, Columns};
 use super::column::{count, node_key, read_json};
+use super::database::Found;
 use super::sealed::{self, Sealed};
-use crate::query::Found;
 use crate::tables::{
     InterruptRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Slot, Table, Tables,
 };

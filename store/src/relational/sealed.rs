@@ -140,6 +140,7 @@ macro_rules! tables {
                 concat!($first $(, ", ", $fixed)* $(, ", ", $changing)*, $crate::relational::sealed::end!(selects $end))
             };)*
         }
+        pub(super) use columns;
     };
 }
 
@@ -165,7 +166,7 @@ tables! {
         ["position", "digest", "name", "version"], [], content;
     OUTBOX outbox "event", named by 0, found by "position", ["position", "at", "heads"], [], told;
 }
-pub(super) use {columns, end};
+pub(super) use end;
 
 /// The tables whose rows are counted, in the order of their counts.
 pub(crate) const COUNTED: [&Sealed; 12] = [

@@ -15,10 +15,10 @@ use super::cell::{Cell, Columns};
 use super::checked::{self, MOST_TOLD, damaged};
 use super::column::{each, json, read_json, read_text, text};
 use super::database::Database;
+use super::database::Found;
 use super::heads;
 use super::read::{catalogue, checkpoint};
 use super::sealed;
-use crate::query::Found;
 use vouched::Vouched;
 
 /// What was found so far.

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::thread::JoinHandle;
 
 use interrupts::store::StoreError;
-use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
 
@@ -183,6 +182,29 @@ impl<O: Operation> Job for Queued<O> {
     }
 }
 
+/// Carries an operation out at once, on the thread that asks.
+///
+/// # Errors
+///
+/// As [`Writer::submit`].
+pub(crate) fn carry_out<O: Operation>(
+    database: &mut impl Transactions,
+    settings: &StoreSettings,
+    operation: O,
+) -> Result<O::Output, O::Error> {
+    let (asker, mut answer) = oneshot::channel();
+    let job = Queued {
+        operation,
+        answer: None,
+        asker,
+    };
+    write(database, settings, vec![Box::new(job)]);
+    match answer.try_recv() {
+        Ok(answer) => answer,
+        Err(_dropped) => Err(StoreError::Closed.into()),
+    }
+}
+
 /// What the thread does.
 struct WriteLoop<D> {
     database: D,
@@ -195,60 +217,69 @@ impl<D: Transactions> WriteLoop<D> {
     fn run(mut self) {
         let mut batch = Vec::new();
         while self.queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
-            self.write(std::mem::take(&mut batch));
+            let batch = std::mem::take(&mut batch);
+            write(&mut self.database, &self.settings, batch);
         }
         self.database.close();
     }
+}
 
-    fn write(&mut self, mut batch: Vec<Box<dyn Job>>) {
-        match self.transact(&mut batch) {
-            Err(error) if batch.len() > 1 && is_about_one_row(&error) => {
-                // One operation must not take the others down with it.
-                for job in batch {
-                    let mut alone = vec![job];
-                    let written = self.transact(&mut alone);
-                    answer(alone, &written);
-                }
-            }
-            written => answer(batch, &written),
-        }
-    }
-
-    fn transact(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        loop {
-            let written = self.attempt(batch);
-            if let Err(error) = &written {
-                self.database.roll_back();
-                if self.database.can_try_again() {
-                    tracing::debug!(%error, "a transaction of the store is tried again");
-                    continue;
-                }
-                tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
-            }
-            return written;
-        }
-    }
-
-    fn attempt(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        let mut tables = Tables::partial(self.settings.rules(), Timestamp::UNIX_EPOCH);
-        for job in batch.iter() {
-            job.want(&mut tables);
-        }
-        self.database.begin()?;
-        load::missing(&mut self.database, &mut tables)?;
-        tables.now = self.database.time()?;
-        let mut finished = 0;
-        while let ControlFlow::Continue(first) = run_from(batch, finished, &mut tables) {
-            finished = first;
-            if !load::missing(&mut self.database, &mut tables)? {
-                return Err(StoreError::Unavailable {
-                    detail: "an operation waits for rows that it does not name".to_owned(),
-                });
+fn write(database: &mut impl Transactions, settings: &StoreSettings, mut batch: Vec<Box<dyn Job>>) {
+    match transact(database, settings, &mut batch) {
+        Err(error) if batch.len() > 1 && is_about_one_row(&error) => {
+            // One operation must not take the others down with it.
+            for job in batch {
+                let mut alone = vec![job];
+                let written = transact(database, settings, &mut alone);
+                answer(alone, &written);
             }
         }
-        flush::dirty(&mut self.database, &mut tables)?;
-        self.database.commit()
+        written => answer(batch, &written),
     }
+}
+
+fn transact(
+    database: &mut impl Transactions,
+    settings: &StoreSettings,
+    batch: &mut [Box<dyn Job>],
+) -> Result<(), StoreError> {
+    loop {
+        let written = attempt(database, settings, batch);
+        if let Err(error) = &written {
+            database.roll_back();
+            if database.can_try_again() {
+                tracing::debug!(%error, "a transaction of the store is tried again");
+                continue;
+            }
+            tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
+        }
+        return written;
+    }
+}
+
+fn attempt(
+    database: &mut impl Transactions,
+    settings: &StoreSettings,
+    batch: &mut [Box<dyn Job>],
+) -> Result<(), StoreError> {
+    let mut tables = Tables::new(settings.rules());
+    for job in batch.iter() {
+        job.want(&mut tables);
+    }
+    database.begin()?;
+    load::missing(database, &mut tables)?;
+    tables.now = database.time()?;
+    let mut finished = 0;
+    while let ControlFlow::Continue(first) = run_from(batch, finished, &mut tables) {
+        finished = first;
+        if !load::missing(database, &mut tables)? {
+            return Err(StoreError::Unavailable {
+                detail: "an operation waits for rows that it does not name".to_owned(),
+            });
+        }
+    }
+    flush::dirty(database, &mut tables)?;
+    database.commit()
 }
 
 /// Runs the jobs in their order, up to the first that needs a row. The rest is only asked what it needs, so that

@@ -15,7 +15,7 @@ use super::leaving::OpenStore;
 use super::opened_file::OpenedFile;
 use super::schema;
 use crate::adapter::StoreSettings;
-use crate::query::Found;
+use crate::relational::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup, Transactions};
 use crate::tables::Tables;
 
@@ -99,36 +99,36 @@ impl Database for FileConnection {
     }
 }
 
-/// The connection that writes a file.
+/// The connection that writes a file, or what there is in memory.
 pub(crate) struct FileWriter {
-    pub(super) connection: FileConnection,
-    pub(super) settings: StoreSettings,
-    pub(super) file: Arc<OpenedFile>,
+    connection: FileConnection,
+    settings: StoreSettings,
     now: Timestamp,
+    place: Option<WrittenFile>,
+}
+
+/// The file that a connection writes.
+pub(super) struct WrittenFile {
+    pub(super) file: Arc<OpenedFile>,
     /// Ends when the last connection that reads is closed.
-    readers: Receiver<Infallible>,
+    pub(super) readers: Receiver<Infallible>,
     /// Dropped after the connection.
-    own: Arc<OwnFiles>,
+    pub(super) own: Arc<OwnFiles>,
     /// Dropped last.
-    open: OpenStore,
+    pub(super) open: OpenStore,
 }
 
 impl FileWriter {
-    pub(super) fn new(
+    pub(super) const fn new(
         connection: Connection,
         settings: StoreSettings,
-        file: Arc<OpenedFile>,
-        own: Arc<OwnFiles>,
-        readers: Receiver<Infallible>,
+        place: Option<WrittenFile>,
     ) -> Self {
         Self {
             connection: FileConnection(connection),
             settings,
-            file,
             now: Timestamp::UNIX_EPOCH,
-            readers,
-            own,
-            open: OpenStore::begin(),
+            place,
         }
     }
 }
@@ -162,7 +162,9 @@ impl Database for FileWriter {
 
 impl Transactions for FileWriter {
     fn begin(&mut self) -> Found<()> {
-        self.file.is_not_known_to_be_gone()?;
+        if let Some(place) = &self.place {
+            place.file.is_not_known_to_be_gone()?;
+        }
         // As it was when the transaction was asked for: waiting for another process does not make it later.
         self.now = self.settings.now();
         Database::execute(self, "BEGIN IMMEDIATE", &[])?;
@@ -176,7 +178,10 @@ impl Transactions for FileWriter {
     fn commit(&mut self) -> Found<()> {
         Database::execute(self, "COMMIT", &[])?;
         // Before the answers: a commit to a file that is gone is not acknowledged.
-        self.file.check()
+        match &self.place {
+            Some(place) => place.file.check(),
+            None => Ok(()),
+        }
     }
 
     fn roll_back(&mut self) {
@@ -186,14 +191,15 @@ impl Transactions for FileWriter {
     }
 
     fn close(self) {
+        let Some(place) = self.place else { return };
         // The last connection that is closed moves the log into the file, and one that only reads cannot.
-        let _ended = self.readers.recv_timeout(LAST_ANSWER);
-        if self.file.is_not_known_to_be_gone().is_err() {
+        let _ended = place.readers.recv_timeout(LAST_ANSWER);
+        if place.file.is_not_known_to_be_gone().is_err() {
             // Closing would move what the log has into the file, where there may be another one by now.
             Box::leak(Box::new(self.connection));
         } else if let Err((_connection, error)) = self.connection.0.close() {
             tracing::warn!(%error, "the store did not close cleanly");
         }
-        drop((self.own, self.open));
+        drop((place.own, place.open));
     }
 }

@@ -11,9 +11,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::task::spawn_blocking;
 
-use super::connection::{FileConnection, FileWriter};
+use super::connection::{FileConnection, FileWriter, WrittenFile};
 use super::error::store_error;
-use super::leaving::Owned;
+use super::leaving::{OpenStore, Owned};
 use super::opened_file::OpenedFile;
 use super::readers::Readers;
 use super::{Sqlite, SqliteStore, StoreStatus, log, read_only, schema};
@@ -281,13 +281,13 @@ pub(super) fn start(
 ) -> Result<SqliteStore, StoreError> {
     let file = Arc::new(OpenedFile::of(path)?);
     let (closed, readers) = mpsc::channel();
-    let database = FileWriter::new(
-        connection,
-        settings.clone(),
-        Arc::clone(&file),
-        Arc::clone(&own),
+    let place = WrittenFile {
+        file: Arc::clone(&file),
         readers,
-    );
+        own: Arc::clone(&own),
+        open: OpenStore::begin(),
+    };
+    let database = FileWriter::new(connection, settings.clone(), Some(place));
     let writer = Writer::start(database, settings.clone())?;
     let place = read_only::ReadOnlySource {
         path: path.to_owned(),
@@ -300,6 +300,14 @@ pub(super) fn start(
         status: StoreStatus::Whole,
         owned: Owned::begin(),
     }))
+}
+
+/// A database that nothing else sees, gone with its connection.
+pub(super) fn in_memory() -> Result<Connection, StoreError> {
+    let mut connection = Connection::open_in_memory().map_err(store_error)?;
+    connection.set_prepared_statement_cache_capacity(PREPARED);
+    schema::update(&mut connection)?;
+    Ok(connection)
 }
 
 fn connect_with(path: &Path) -> Result<Connection, StoreError> {

@@ -5,7 +5,7 @@ use routing_core::RunId;
 
 use super::Tables;
 
-/// What is to be removed from a database. From tables in memory it is removed at once.
+/// What is to be removed from a database. From what is loaded of it, it is removed at once.
 #[derive(Debug, Default)]
 pub(crate) struct Forgotten {
     pub(crate) runs: Vec<RunId>,
@@ -52,9 +52,6 @@ impl Tables {
         }
         if let Some(now) = forgetting.workers {
             // What is to be written stays until it is: it may say that a worker has left.
-            if self.workers.is_whole() {
-                self.workers.retain(|_name, worker| worker.until > now);
-            }
             self.forgotten.workers = self.forgotten.workers.max(Some(now));
         }
     }

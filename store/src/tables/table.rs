@@ -1,7 +1,6 @@
 //! One table: the rows that are loaded, what was changed, and how to undo it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 
 /// A row that is needed has not been loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +18,6 @@ struct Cell<V> {
 #[derive(Debug)]
 pub(crate) struct Table<K, V> {
     cells: BTreeMap<K, Cell<V>>,
-    /// Whether a key without a cell is known to have no row.
-    whole: bool,
     missing: BTreeSet<K>,
     /// What the last operation replaced, oldest first.
     replaced: Vec<(K, Option<Cell<V>>)>,
@@ -30,7 +27,6 @@ impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
         Self {
             cells: BTreeMap::new(),
-            whole: false,
             missing: BTreeSet::new(),
             replaced: Vec::new(),
         }
@@ -38,21 +34,9 @@ impl<K, V> Default for Table<K, V> {
 }
 
 impl<K: Ord + Clone, V> Table<K, V> {
-    pub(crate) fn become_whole(&mut self) {
-        self.whole = true;
-    }
-
-    /// Whether all rows are here.
-    pub(crate) const fn is_whole(&self) -> bool {
-        self.whole
-    }
-
     /// The row of a key; `None` where there is none.
     pub(crate) fn get(&mut self, key: &K) -> Result<Option<&V>, Absent> {
         if !self.cells.contains_key(key) {
-            if self.whole {
-                return Ok(None);
-            }
             self.missing.insert(key.clone());
             return Err(Absent);
         }
@@ -61,7 +45,7 @@ impl<K: Ord + Clone, V> Table<K, V> {
 
     /// Says that a row will be needed, so that it is loaded with others.
     pub(crate) fn want(&mut self, key: &K) {
-        if !self.whole && !self.cells.contains_key(key) {
+        if !self.cells.contains_key(key) {
             self.missing.insert(key.clone());
         }
     }
@@ -71,8 +55,7 @@ impl<K: Ord + Clone, V> Table<K, V> {
         let known = self.cells.get(&key);
         let cell = Cell {
             value: Some(value),
-            // In memory there is nowhere to write it to.
-            dirty: !self.whole,
+            dirty: true,
             stored: known.and_then(|cell| cell.stored.clone()),
         };
         let before = self.cells.insert(key.clone(), cell);
@@ -81,14 +64,9 @@ impl<K: Ord + Clone, V> Table<K, V> {
 
     /// Removes the rows that are here and do not fit. There is no way back.
     pub(crate) fn retain(&mut self, fits: impl Fn(&K, &V) -> bool) {
-        let stays = |key: &K, cell: &Cell<V>| cell.value.as_ref().is_none_or(|it| fits(key, it));
-        if self.whole {
-            self.cells.retain(|key, cell| stays(key, cell));
-        } else {
-            for (key, cell) in &mut self.cells {
-                if !stays(key, cell) {
-                    cell.value = None;
-                }
+        for (key, cell) in &mut self.cells {
+            if cell.value.as_ref().is_some_and(|it| !fits(key, it)) {
+                cell.value = None;
             }
         }
     }
@@ -148,16 +126,9 @@ impl<K: Ord + Clone, V> Table<K, V> {
     }
 
     /// All rows that are here, in the order of their keys.
-    pub(crate) fn rows(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&K, &V)> {
         self.cells
             .iter()
-            .filter_map(|(key, cell)| cell.value.as_ref().map(|value| (key, value)))
-    }
-
-    /// The rows that are here after a key, in the order of their keys.
-    pub(crate) fn rows_after(&self, key: &K) -> impl Iterator<Item = (&K, &V)> {
-        self.cells
-            .range((Bound::Excluded(key), Bound::Unbounded))
             .filter_map(|(key, cell)| cell.value.as_ref().map(|value| (key, value)))
     }
 
@@ -191,7 +162,6 @@ mod tests {
     #[test]
     fn undoing_brings_back_what_was_there_before_the_operation() {
         let mut table = Table::<u8, &str>::default();
-        table.become_whole();
         table.put(1, "kept");
         table.keep();
         table.put(1, "first");

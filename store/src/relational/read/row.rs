@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::super::cell::{Cell, ColumnValue, Columns};
 use super::super::column::{count, number, read_json, read_text, read_time, text, text_or_nothing};
 use super::super::sealed::{self, Sealed};
-use crate::query::Found;
+use crate::relational::Found;
 use crate::tables::damaged;
 
 /// What a row of a table says.
