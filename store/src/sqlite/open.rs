@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 use interrupts::OwnFiles;
 use interrupts::store::StoreError;
+use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::task::spawn_blocking;
@@ -302,11 +303,22 @@ pub(super) fn start(
     }))
 }
 
-/// A database that nothing else sees, gone with its connection.
+/// A database that nothing else sees, gone with its connection. The schema is made once in a process, and copied.
 pub(super) fn in_memory() -> Result<Connection, StoreError> {
+    static EMPTY: OnceLock<Result<Mutex<Connection>, StoreError>> = OnceLock::new();
+    let empty = EMPTY.get_or_init(|| {
+        let mut empty = Connection::open_in_memory().map_err(store_error)?;
+        schema::update(&mut empty)?;
+        Ok(Mutex::new(empty))
+    });
+    let empty = empty.as_ref().map_err(StoreError::clone)?;
+    let empty = empty.lock().unwrap_or_else(PoisonError::into_inner);
     let mut connection = Connection::open_in_memory().map_err(store_error)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);
-    schema::update(&mut connection)?;
+    let copied = Backup::new(&empty, &mut connection).and_then(|copying| copying.step(-1));
+    copied.map_err(store_error)?;
+    let named = connection.execute("UPDATE store SET name = lower(hex(randomblob(16)))", ());
+    named.map_err(store_error)?;
     Ok(connection)
 }
 
