@@ -68,15 +68,6 @@ macro_rules! conformance {
             )+)+
         }
 
-        mod in_third {
-            $($(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                async fn $claim() {
-                    crate::$module::$claim(crate::scene::Scene::in_third()).await;
-                }
-            )+)+
-        }
-
         #[cfg(feature = "postgres")]
         mod in_postgres {
             $($(

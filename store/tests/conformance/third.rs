@@ -239,3 +239,14 @@ async fn a_transaction_that_fails_leaves_nothing_and_the_next_one_goes_on() {
     let backend = Arc::into_inner(store).unwrap().into_backend();
     backend.close().await.unwrap();
 }
+
+/// What a store means is in the operations and statements of the crate: a backend only has to carry out each kind of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backend_of_another_crate_carries_out_what_the_crate_says() {
+    use crate::{admitting, deciding, forking, running};
+    let scene = Scene::in_third;
+    admitting::an_admission_is_told_and_audited_in_one_transaction(scene()).await;
+    deciding::a_decision_consumes_the_bound_reroute_and_is_dispatched_once(scene()).await;
+    forking::what_a_fork_would_go_on_without_is_named(scene()).await;
+    running::nothing_outlives_the_end_of_its_run(scene()).await;
+}
