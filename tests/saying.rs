@@ -1,7 +1,7 @@
 //! What a person can say to a question of each form, and what it means to the code that asked.
 
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope};
-use interrupts::store::{Delivery, NewRun, RaisedQuestion, Store};
+use interrupts::store::{Deciders, Delivery, NewRun, RaisedQuestion, Store};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
 use routing_core::{DecidedAs, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
@@ -175,6 +175,7 @@ pub async fn asked(store: &dyn Store, form: Option<&str>) -> Interrupt {
     let raised = RaisedQuestion {
         admission,
         delivery,
+        deciders: Deciders::default(),
     };
     let raised = store.raise(raised).await.unwrap().into_interrupt();
     let shown = Digest::of(raised.content.as_bytes());

@@ -40,8 +40,8 @@ pub use catalogue::{CatalogueRow, Catalogues, FollowError};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
 pub use interrupt::{
-    AdmitError, Admitted, Deciding, Delivery, Filter, Interrupts, Page, PageBack, PutQuestion,
-    PutQuestionError, RaisedQuestion, RefusedDecision, Swept, TogetherError,
+    AdmitError, Admitted, Deciders, Deciding, Delivery, Filter, Interrupts, Page, PageBack,
+    PutQuestion, PutQuestionError, RaisedQuestion, RefusedDecision, Swept, TogetherError,
 };
 pub use journal::{
     Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, KnownEffect, Repeating,

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use control::{TokenOrder, issue_token};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, RunState, Scope};
-use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store};
+use interrupts::store::{
+    Deciders, Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store,
+};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, NoNotifier, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{
@@ -144,6 +146,7 @@ async fn ask(store: &dyn Store, run: &Run, reason: &str) -> Result<(), Failure> 
     let raised = store.raise(RaisedQuestion {
         admission,
         delivery,
+        deciders: Deciders::default(),
     });
     let raised = raised.await?.into_interrupt();
     store.require_review(raised.id, raised.epoch, shown).await?;

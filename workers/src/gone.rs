@@ -1,6 +1,8 @@
 //! Programs that ask and are gone. The hook of a coding agent lives as long as one question: once its process has died, no
 //! one hears the answer, so the question is withdrawn and its run ends.
 
+use std::sync::Arc;
+
 use interrupts::catalogue::CatalogueBook;
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
@@ -38,7 +40,7 @@ pub struct GoneAskers<'a> {
     /// What workflows say of themselves.
     pub catalogues: &'a CatalogueBook,
     /// The policy for questions.
-    pub policy: &'a Policy,
+    pub policy: &'a Arc<Policy>,
     /// This process, as an owner.
     pub owner: &'a OwnerName,
     /// Whether the process behind a name is known to be gone before its lease is over.

@@ -1,5 +1,7 @@
 //! What the operations of workers work on.
 
+use std::sync::Arc;
+
 use interrupts::WorkflowName;
 use interrupts::catalogue::{CatalogueBook, SharedCatalogue};
 use interrupts::policy::Policy;
@@ -15,7 +17,7 @@ pub struct Protocol<'a> {
     /// What workflows say of themselves.
     pub catalogues: &'a CatalogueBook,
     /// The policy for questions: how long one waits, and which ones are decided without a person.
-    pub policy: &'a Policy,
+    pub policy: &'a Arc<Policy>,
     /// The workflow that the worker belongs to.
     pub workflow: &'a WorkflowName,
 }

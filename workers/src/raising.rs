@@ -1,13 +1,15 @@
 //! Raising a question: first the intent that names its interrupt, then the interrupt. After a crash in between any worker goes on.
 
+use std::sync::Arc;
+
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Scope, State,
     USUAL_ATTEMPTS, Verdict, WithdrawCause,
 };
-use interrupts::policy::{Automatic, Policy};
+use interrupts::policy::Policy;
 use interrupts::store::{
-    AdmitError, ChangeError, Intent, JournalError, PutQuestion, PutQuestionError, RaisedQuestion,
-    Repeating,
+    AdmitError, ChangeError, Deciders, Intent, JournalError, PutQuestion, PutQuestionError,
+    RaisedQuestion, Repeating,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, KindName, RouteName};
 use jiff::SignedDuration;
@@ -87,18 +89,17 @@ impl Owned<'_> {
     ) -> Result<PutQuestion, WorkError> {
         let named: InterruptIntent = serde_json::from_str(&intent.content)?;
         let content = named.request.to_string();
+        let deciders = self.deciders(&content);
         let mut admission = self.admission(key, named.interrupt, content, raise)?;
-        let policy = self.protocol.policy;
-        policy.apply(&mut admission);
+        self.protocol.policy.apply(&mut admission);
         Ok(PutQuestion {
             raised: RaisedQuestion {
                 admission,
                 delivery: self.delivery(None),
+                deciders,
             },
             epoch: self.epoch(),
             intent,
-            // A policy may decide it, so that no person is asked.
-            opens_review: *policy == Policy::default(),
         })
     }
 
@@ -135,47 +136,19 @@ impl Owned<'_> {
         })
     }
 
-    /// Withdraws the event whose reroute was bound to another question.
-    async fn supersede(&self, raised: &Interrupt) -> Result<(), WorkError> {
-        let Some(bound) = &raised.bound else {
-            return Ok(());
-        };
-        let key = IdempotencyKey::new(bound.event.as_str());
-        let key = key.map_err(WorkError::name("/key"))?;
-        let Some(asked) = self.store().interrupt_of(&key).await? else {
-            return Ok(());
-        };
-        let by = asked.requested_by.clone();
-        let cause = WithdrawCause::Superseded { by: raised.id };
-        match self.store().withdraw(asked.id, by, cause).await {
-            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// The steps after a question is raised: the event whose reroute it took is withdrawn, and a standing rule or the
-    /// policy decides the question; else a reviewer is asked.
+    /// Asks again those who may decide a question that was raised before: its worker may have died since.
     pub(crate) async fn put_to_people(&self, raised: Interrupt) -> Result<(), WorkError> {
         if raised.state != State::Acknowledged {
             return Ok(());
         }
-        self.supersede(&raised).await?;
         let mut row = raised;
         // Another worker may have taken it before.
         if self.run.lease.as_ref().map(|it| &it.owner) != row.lease.as_ref().map(|it| &it.owner) {
             let delivery = self.delivery(row.lease.as_ref());
             row = self.store().deliver(row.id, delivery).await?;
         }
-        match self.store().apply_rule(row.id, row.epoch).await {
-            Ok(None) => {}
-            Ok(Some(_)) | Err(ChangeError::Refused(_)) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
-        if self.decided_by_policy(&row).await? {
-            return Ok(());
-        }
-        let shown = Digest::of(row.content.as_bytes());
-        match self.store().require_review(row.id, row.epoch, shown).await {
+        let deciders = self.deciders(&row.content);
+        match self.store().consult(row.id, row.epoch, deciders).await {
             Ok(_) | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
                 Ok(())
             }
@@ -183,21 +156,13 @@ impl Owned<'_> {
         }
     }
 
-    async fn decided_by_policy(&self, row: &Interrupt) -> Result<bool, WorkError> {
-        let policy = self.protocol.policy;
-        if *policy == Policy::default() {
-            return Ok(false);
+    fn deciders(&self, content: &str) -> Deciders {
+        let policy = &self.protocol.policy;
+        Deciders {
+            rules: true,
+            policy: (**policy != Policy::default()).then(|| Arc::clone(policy)),
+            shown: Some(Digest::of(content.as_bytes())),
         }
-        // An interrupt has at most one decision, so the decision's id is made of the interrupt's bits.
-        let Automatic::Decide { choosing, after } =
-            policy.decide(row, DecisionId::from_uuid(row.id.uuid()))
-        else {
-            return Ok(false);
-        };
-        if !after.is_zero() {
-            return Ok(false);
-        }
-        self.decide(row, choosing).await
     }
 
     pub(crate) async fn decide(

@@ -1,5 +1,7 @@
 //! Askers whose process has gone, found by any command that looks at what waits.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use workers::GoneAskers;
 
@@ -27,7 +29,7 @@ pub(crate) async fn end_of_gone(storage: &Storage) -> Result<(), Failure> {
     let gone = GoneAskers {
         store: &*storage.store,
         catalogues: workflows::book(),
-        policy: &policy::of_environment()?,
+        policy: &Arc::new(policy::of_environment()?),
         owner: &owner,
         is_gone: &is_gone,
     };

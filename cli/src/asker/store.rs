@@ -23,7 +23,7 @@ pub(super) const KIND: &str = "ASSISTANT";
 pub(crate) struct AskerStore {
     pub(super) storage: Storage,
     workflow: WorkflowName,
-    policy: Policy,
+    policy: Arc<Policy>,
     /// This process, as the owner of runs: its name shows whether it is alive.
     pub(super) owner: OwnerName,
     /// Carries out stops once nothing of a run works any more.
@@ -56,7 +56,7 @@ impl AskerStore {
         let opened = Arc::new(Self {
             run_owner: RunOwner::beside(storage.clone()).map_err(failed)?,
             owner: own_name().map_err(failed)?,
-            policy: policy::of_environment()?,
+            policy: Arc::new(policy::of_environment()?),
             storage,
             workflow,
             news,

@@ -8,7 +8,7 @@ use interrupts::life::{
     Verdict,
 };
 use interrupts::store::{
-    CheckpointDraft, Checkpoints, Delivery, Filter, Intent, Interrupts, Journal, NewRun,
+    CheckpointDraft, Checkpoints, Deciders, Delivery, Filter, Intent, Interrupts, Journal, NewRun,
     NodeActivity, NodeRow, Nodes, Page, RaisedQuestion, Repeating, Run, Runs,
 };
 use interrupts::{ActorName, Digest, EffectId, IdempotencyKey, KindName, OwnerName, RouteName};
@@ -166,6 +166,7 @@ impl Seed {
             let raised = RaisedQuestion {
                 admission,
                 delivery: delivery("process-1", 600),
+                deciders: Deciders::default(),
             };
             let raised = self.store.raise(raised).await.unwrap().into_interrupt();
             let shown = Digest::of(raised.content.as_bytes());

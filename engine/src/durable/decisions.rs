@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use interrupts::life::{
     Actor, Choosing, Decision, Interrupt, Judge, Recurrence, Refusal, Role, State, Verdict,
 };
-use interrupts::store::ChangeError;
+use interrupts::store::{ChangeError, Deciders};
 use interrupts::{ActorName, EffectId, RouteName};
 use routing_core::handler::{
     DecidedBy, DecisionError, DecisionPart, Decisions, PersonPrompt, Proposal, RecordedDecision,
@@ -18,7 +18,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::cancelled_pause::given_up_because;
-use super::stored_interrupts::{MOST_AT_ONCE, NewQuestion, StoredInterrupts, missing, sweep_due};
+use super::stored_interrupts::{
+    MOST_AT_ONCE, NewQuestion, StoredInterrupts, digest_of, missing, sweep_due,
+};
 use journal::error::KeepError;
 
 /// The decisions of a run in its store.
@@ -73,10 +75,13 @@ impl StoreDecisions {
         interrupt: InterruptId,
         shown: &impl Serialize,
     ) -> Result<(), KeepError> {
-        // It may have been held when it was raised.
-        self.stored_interrupts.decide_by_policy(interrupt).await?;
         let row = self.stored_interrupts.row(interrupt).await?;
-        self.stored_interrupts.show(row, shown).await?;
+        // It may have been held when it was raised.
+        let deciders = Deciders {
+            shown: Some(digest_of(shown)?),
+            ..self.stored_interrupts.deciders()
+        };
+        self.stored_interrupts.consult(row, deciders).await?;
         Ok(())
     }
 
@@ -103,7 +108,8 @@ impl StoreDecisions {
             allowed: &[Verdict::Edit, Verdict::Reject],
             recurrence: Recurrence::Verbatim,
         })?;
-        self.stored_interrupts.put(admission).await?;
+        let nobody_yet = Deciders::default();
+        self.stored_interrupts.put(admission, nobody_yet).await?;
         Ok(())
     }
 

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use interrupts::ActorName;
 use interrupts::life::{
     Actor, Admission, Evidence, Interrupt, Judge, Recurrence, Refusal, Role, State,
 };
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{AdmitError, ChangeError, Delivery, Store, StoreError};
+use interrupts::{ActorName, Digest};
 use jiff::Timestamp;
 use routing_core::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};
 use serde_json::Value;
@@ -147,11 +147,14 @@ impl StoredInterrupts {
     pub async fn raise(&self, raising: &Raising<'_>) -> Result<(), KeepError> {
         let store = self.record.store();
         let content = serde_json::to_string(raising.request)?;
+        let deciders = self.deciders();
         match store.interrupt(raising.interrupt).await? {
             Some(asked_for) => {
                 let form = raising.details.form();
                 let evidence = Evidence::Request { content, form };
                 self.acknowledge(asked_for, evidence).await?;
+                let row = self.row(raising.interrupt).await?;
+                self.consult(row, deciders).await?;
             }
             None => {
                 let kinds = &self.record.kinds;
@@ -171,19 +174,8 @@ impl StoredInterrupts {
                 admission.routes = kinds.routes()?;
                 let mut admission = admission.answered_in(raising.details.form());
                 set_terms(&self.record, &mut admission).await?;
-                let raised = self.put(admission).await?;
-                self.supersede(&raised).await?;
+                self.put(admission, deciders).await?;
             }
-        }
-        self.decide_by_policy(raising.interrupt).await
-    }
-
-    /// Applies a standing rule or the policy before anyone is asked. A rule goes first: it is about this very question.
-    /// If neither decides, or the decision is refused, a person is asked as usual.
-    pub async fn decide_by_policy(&self, interrupt: InterruptId) -> Result<(), KeepError> {
-        let (store, row) = (self.record.store(), self.row(interrupt).await?);
-        if row.state == State::Acknowledged && !decide_by_rule(store, &row).await? {
-            decide_by_policy(&self.record, &row).await?;
         }
         Ok(())
     }
@@ -260,12 +252,11 @@ impl StoredInterrupts {
             | State::Cancelled
             | State::DeadLettered => return Ok(()),
         };
-        let acknowledged = self
-            .record
-            .store()
-            .acknowledge(delivered.id, delivered.epoch, evidence.clone())
+        let (store, epoch) = (self.record.store(), delivered.epoch);
+        store
+            .acknowledge(delivered.id, epoch, evidence.clone())
             .await?;
-        self.supersede(&acknowledged).await
+        Ok(())
     }
 
     /// The interrupt as another part of this process has taken it, if that is why a change was refused.
@@ -287,41 +278,6 @@ impl StoredInterrupts {
     }
 }
 
-/// Whether a standing rule has decided an interrupt that its run's owner has acknowledged.
-pub async fn decide_by_rule(store: &dyn Store, row: &Interrupt) -> Result<bool, KeepError> {
-    match store.apply_rule(row.id, row.epoch).await {
-        Ok(decided) => Ok(decided.is_some()),
-        // Another caller has decided or taken it: its new state is seen next.
-        Err(ChangeError::Refused(_)) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Whether the policy has decided an interrupt that its run's owner has acknowledged.
-pub async fn decide_by_policy(record: &RunRecord, row: &Interrupt) -> Result<bool, KeepError> {
-    let policy = &record.kept.policy;
-    if **policy == Policy::default() {
-        return Ok(false);
-    }
-    // An interrupt has one decision at most, so its own bits name it.
-    match policy.decide(row, DecisionId::from_uuid(row.id.uuid())) {
-        Automatic::Decide { choosing, after } if after.is_zero() => {
-            let judge = Judge::Policy { epoch: row.epoch };
-            match record.store().decide(row.id, judge, choosing).await {
-                Ok(_) => Ok(true),
-                // Another caller has decided or taken it: its new state is seen next.
-                Err(ChangeError::Refused(_)) => Ok(false),
-                Err(error) => Err(error.into()),
-            }
-        }
-        Automatic::Ask { why: Some(why) } => {
-            tracing::warn!(interrupt = %row.id, %why, "the policy does not decide though a rule says so");
-            Ok(false)
-        }
-        Automatic::Decide { .. } | Automatic::Ask { why: None } => Ok(false),
-    }
-}
-
 /// Sets the policy's terms for how long a question may wait. A request that was made before keeps the terms of that
 /// time, even if the policy has changed: it is the same request.
 pub async fn set_terms(record: &RunRecord, admission: &mut Admission) -> Result<(), KeepError> {
@@ -339,6 +295,11 @@ pub async fn sweep_due(record: &RunRecord, interrupt: InterruptId) -> Result<(),
         record.store().sweep(MOST_AT_ONCE).await?;
     }
     Ok(())
+}
+
+/// The digest of what people are shown of a question.
+pub fn digest_of(question: &impl serde::Serialize) -> Result<Digest, KeepError> {
+    Ok(Digest::of(&serde_json::to_vec(question)?))
 }
 
 /// Whether an event was refused because its id was used for something else.

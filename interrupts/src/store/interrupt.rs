@@ -1,5 +1,7 @@
 //! Interrupts as a store keeps them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use jiff::SignedDuration;
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
@@ -16,6 +18,7 @@ use crate::life::{
     ReviewChange, State, WithdrawCause,
 };
 use crate::names::{ActorName, IdempotencyKey, OwnerName};
+use crate::policy::Policy;
 use crate::rules::Remember;
 
 /// What admitting did.
@@ -101,6 +104,31 @@ pub struct RaisedQuestion {
     pub admission: Admission,
     /// The worker that runs the agent.
     pub delivery: Delivery,
+    /// Who is asked about it at once.
+    pub deciders: Deciders,
+}
+
+/// Who is asked about a question that its owner has acknowledged, in this order. What one of them may not decide, or is refused,
+/// is the next one's.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Deciders {
+    /// Whether a standing rule may decide it: the oldest that answers it. A rule goes first, for it is about this very
+    /// question.
+    pub rules: bool,
+    /// The policy that may decide it without delay.
+    pub policy: Option<Arc<Policy>>,
+    /// The digest of what people are shown, who are asked now. Without one, nobody is asked yet.
+    pub shown: Option<Digest>,
+}
+
+impl Deciders {
+    /// Standing rules alone.
+    pub fn rules() -> Self {
+        Self {
+            rules: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// An agent's question to people, with the place of its run's journal at which it asks: raised there, and put to
@@ -113,8 +141,6 @@ pub struct PutQuestion {
     pub epoch: u64,
     /// The intent to raise it, which names its interrupt.
     pub intent: Intent,
-    /// Whether people are asked at once, if no standing rule decides it.
-    pub opens_review: bool,
 }
 
 /// Why a question was not put. Nothing was recorded.
@@ -244,8 +270,9 @@ pub trait Interrupts: Send + Sync {
     /// If dropped, it was joined or admitted or not. Ask again with the same key to be sure.
     async fn join(&self, admission: Admission) -> Result<Admitted, AdmitError>;
 
-    /// Admits a question that an agent raises by itself, delivers it to its worker and acknowledges it, in one
-    /// transaction with three audit rows. The node's pending reroute is bound to it.
+    /// Admits a question that an agent raises by itself, delivers it to its worker, acknowledges it, and asks those who may
+    /// decide it, in one transaction. The node's pending reroute is bound to it, and the interrupt that the reroute's
+    /// event asked for ends.
     ///
     /// # Errors
     ///
@@ -256,9 +283,7 @@ pub trait Interrupts: Send + Sync {
     /// If dropped, it was raised or not. Raise it again with the same key to be sure.
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
 
-    /// Records the intent to raise a question, raises it as [`Interrupts::raise`] does, and opens its review unless a
-    /// standing rule decides it, in one transaction. A question that a reroute was bound to is only raised, since the
-    /// reroute's event must be ended first.
+    /// Records the intent to raise a question, and raises it as [`Interrupts::raise`] does, in one transaction.
     ///
     /// # Errors
     ///

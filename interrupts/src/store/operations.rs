@@ -104,7 +104,7 @@ macro_rules! store_operations {
             }
             StandingRules {
                 fn put_rule(new: NewRule) -> Result<StandingRule, RuleError>;
-                fn apply_rule(interrupt: InterruptId, epoch: u64) -> Result<Option<Interrupt>, ChangeError>;
+                fn consult(interrupt: InterruptId, epoch: u64, deciders: Deciders) -> Result<Interrupt, ChangeError>;
                 fn revoke_rule(rule: RuleId, by: Actor) -> Result<StandingRule, RuleError>;
                 fn expire_rules(limit: u32) -> Result<Vec<RuleId>, StoreError>;
                 fn rule(rule: RuleId) -> Result<Option<StandingRule>, StoreError>;
@@ -142,8 +142,8 @@ pub use crate::life::{
 pub use crate::rules::StandingRule;
 pub use crate::store::{
     AdmitError, Admitted, Audit, AuditRow, Begun, CatalogueRow, Catalogues, ChangeError,
-    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding,
-    Delivery, Filter, FollowError, ForkStart, Intent, Interrupts, Journal, JournalEntry,
+    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciders,
+    Deciding, Delivery, Filter, FollowError, ForkStart, Intent, Interrupts, Journal, JournalEntry,
     JournalError, MessageError, Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes,
     Outbox, OutboxRow, Page, PageBack, Purge, Purged, PutQuestion, PutQuestionError,
     RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use routing_core::{InterruptId, RuleId};
 
 use super::error::{ChangeError, StoreError};
-use super::interrupt::Page;
+use super::interrupt::{Deciders, Page};
 use crate::digest::Digest;
 use crate::life::{Actor, Choosing, Interrupt};
 use crate::rules::{Remember, RuleRefusal, StandingRule};
@@ -68,22 +68,23 @@ pub trait StandingRules: Send + Sync {
     /// Safe to repeat with the same id.
     async fn put_rule(&self, new: NewRule) -> Result<StandingRule, RuleError>;
 
-    /// Decides an acknowledged interrupt by the oldest rule that answers it: the use is counted in the transaction of
-    /// the decision, so a rule is never used more often than it says, however many interrupts are raised at once.
-    /// `None` if no rule answers it, or if the interrupt is not, or no longer, the owner's to decide.
+    /// Asks those who may decide an acknowledged interrupt. A rule's use is counted in the transaction of the decision, so
+    /// that a rule is never used more often than it says, however many interrupts are raised at once. The interrupt as it
+    /// is then: as it was, if nobody decides it now or it is not acknowledged.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused if a newer epoch has begun.
+    /// [`ChangeError`]; refused if a newer epoch has begun and people are to be asked.
     ///
     /// # Cancel safety
     ///
     /// If dropped, it was decided or not: read the interrupt to see. Safe to repeat.
-    async fn apply_rule(
+    async fn consult(
         &self,
         interrupt: InterruptId,
         epoch: u64,
-    ) -> Result<Option<Interrupt>, ChangeError>;
+        deciders: Deciders,
+    ) -> Result<Interrupt, ChangeError>;
 
     /// Ends a rule. What it decided stays decided. One that has ended already stays as it is. The actor who made it may
     /// revoke it, and so may every supervisor and operator.

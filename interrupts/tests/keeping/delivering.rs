@@ -10,8 +10,8 @@ use interrupts::life::{
 };
 use interrupts::manager::{Deliveries, RunEnd, Target, Undeliverable};
 use interrupts::store::{
-    Delivery, Interrupts as _, Messages as _, NewMessage, NodeActivity, NodeRow, Nodes as _,
-    RaisedQuestion, StoredMessage,
+    Deciders, Delivery, Interrupts as _, Messages as _, NewMessage, NodeActivity, NodeRow,
+    Nodes as _, RaisedQuestion, StoredMessage,
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
@@ -262,6 +262,7 @@ async fn opened(scene: &Scene, run: RunId, owner: &str) -> Interrupt {
             lease: SignedDuration::from_secs(100),
             lost: None,
         },
+        deciders: Deciders::default(),
     };
     let raised = scene.store.raise(raised).await.unwrap().into_interrupt();
     let shown = Digest::of(b"shown");

@@ -5,7 +5,7 @@ use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, Role, RunState, Scope,
 };
 use interrupts::store::{
-    CheckpointDraft, Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store,
+    CheckpointDraft, Deciders, Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store,
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
@@ -148,6 +148,7 @@ pub(crate) async fn awaiting(store: &dyn Store, admission: Admission) -> Interru
     let raised = RaisedQuestion {
         admission,
         delivery: delivery(),
+        deciders: Deciders::default(),
     };
     let raised = store.raise(raised).await.unwrap().into_interrupt();
     let shown = Digest::of(raised.content.as_bytes());

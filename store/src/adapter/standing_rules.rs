@@ -3,11 +3,13 @@
 use async_trait::async_trait;
 use interrupts::life::{Actor, Interrupt, State};
 use interrupts::rules::{StandingRule, matter_of};
-use interrupts::store::{ChangeError, NewRule, Page, RuleError, StandingRules, StoreError};
+use interrupts::store::{
+    ChangeError, Deciders, NewRule, Page, RuleError, StandingRules, StoreError,
+};
 use routing_core::{InterruptId, RuleId};
 
 use super::Adapter;
-use crate::operation::{ApplyRule, ExpireRule, PutRule, RevokeRule};
+use crate::operation::{Consult, ExpireRule, PutRule, RevokeRule};
 use crate::relational::{Reads, Relational};
 
 #[async_trait]
@@ -16,22 +18,31 @@ impl<B: Relational> StandingRules for Adapter<B> {
         self.backend.submit(PutRule { new }).await
     }
 
-    async fn apply_rule(
+    async fn consult(
         &self,
         interrupt: InterruptId,
         epoch: u64,
-    ) -> Result<Option<Interrupt>, ChangeError> {
+        deciders: Deciders,
+    ) -> Result<Interrupt, ChangeError> {
         // Most questions have no rule: nothing is written for them, so they need not queue behind what is.
-        let Some(row) = self.backend.interrupt(interrupt).await? else {
-            return Err(ChangeError::Unknown { interrupt });
-        };
-        let Ok(matter) = matter_of(&row) else {
-            return Ok(None);
-        };
-        if row.state != State::Acknowledged || !self.backend.has_rules(matter).await? {
-            return Ok(None);
+        if deciders.policy.is_none() && deciders.shown.is_none() {
+            let Some(row) = self.backend.interrupt(interrupt).await? else {
+                return Err(ChangeError::Unknown { interrupt });
+            };
+            let matter = matter_of(&row).ok().filter(|_matter| deciders.rules);
+            match matter {
+                Some(matter)
+                    if row.state == State::Acknowledged
+                        && self.backend.has_rules(matter).await? => {}
+                Some(_) | None => return Ok(row),
+            }
         }
-        self.backend.submit(ApplyRule { interrupt, epoch }).await
+        let consult = Consult {
+            interrupt,
+            epoch,
+            deciders,
+        };
+        self.backend.submit(consult).await
     }
 
     async fn revoke_rule(&self, rule: RuleId, by: Actor) -> Result<StandingRule, RuleError> {

@@ -5,6 +5,7 @@ use interrupts::life::{Admission, Event, Evidence, Family, Interrupt, Scope};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
 use routing_core::InterruptType;
 
+use super::question::consult;
 use super::{Halt, Operation, undelivered};
 use crate::tables::{KeyRow, Tables};
 
@@ -72,6 +73,7 @@ pub(super) fn raise(
     let RaisedQuestion {
         admission,
         delivery,
+        deciders,
     } = raised;
     let digest = admission.digest();
     if let Some(known) = known(admission, digest, tables)? {
@@ -97,7 +99,12 @@ pub(super) fn raise(
         },
         pending,
     };
-    step(&delivered, &acknowledge, tables).map(Admitted::New)
+    let acknowledged = step(&delivered, &acknowledge, tables)?;
+    tables.supersede(&acknowledged)?;
+    let epoch = acknowledged.epoch;
+    let consulted = consult(acknowledged, epoch, deciders, tables)?;
+    let raised = consulted.map_err(|refused| Halt::Refused(AdmitError::NotRaised(refused)))?;
+    Ok(Admitted::New(raised))
 }
 
 pub(super) fn want(admission: &Admission, tables: &mut Tables) {

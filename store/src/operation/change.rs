@@ -85,7 +85,13 @@ impl Operation for ChangeInterrupt {
         }
         let event = self.event(&interrupt, tables)?;
         let changed = match interrupt.after(&event, tables.now) {
-            Ok(step) => tables.perform(step)?,
+            Ok(step) => {
+                let changed = tables.perform(step)?;
+                if let Change::Acknowledge { .. } = &self.change {
+                    tables.supersede(&changed)?;
+                }
+                changed
+            }
             Err(refusal) => self.recover(&interrupt, refusal, tables)?,
         };
         holding::follow(&changed, tables)?;

@@ -1,13 +1,12 @@
 //! Standing rules.
 
-use interrupts::life::{Actor, Event, Interrupt, Judge, Role, State};
+use interrupts::life::{Actor, Event, Interrupt, Judge, Role};
 use interrupts::rules::{RuleEnding, RuleRefusal, StandingRule, matter_of};
 use interrupts::store::{
     AuditSubject, ChangeError, NewRule, Notification, RuleError, RuleEvent, StoreError,
 };
 use routing_core::{DecisionId, InterruptId, RuleId};
 
-use super::change::read;
 use super::{Halt, Operation};
 use crate::tables::{Failed, PlacedRule, Tables};
 
@@ -108,33 +107,12 @@ pub(super) fn keep_new(rule: StandingRule, tables: &mut Tables) -> Result<bool, 
     Ok(true)
 }
 
-/// Decides an interrupt by a rule.
-pub(crate) struct ApplyRule {
-    pub(crate) interrupt: InterruptId,
-    pub(crate) epoch: u64,
-}
-
-impl Operation for ApplyRule {
-    type Output = Option<Interrupt>;
-    type Error = ChangeError;
-
-    fn want(&self, tables: &mut Tables) {
-        tables.heads.want(&());
-        tables.interrupts.want(&self.interrupt);
-    }
-
-    fn run(&self, tables: &mut Tables) -> Result<Option<Interrupt>, Halt<ChangeError>> {
-        let interrupt = read(self.interrupt, tables)?;
-        apply_rule(&interrupt, self.epoch, tables)
-    }
-}
-
-/// Decides an interrupt by the first rule that answers it; `None` where none does.
+/// Decides an interrupt by the first rule that answers it; `None` where none does, or none may.
 pub(super) fn apply_rule(
     interrupt: &Interrupt,
     epoch: u64,
     tables: &mut Tables,
-) -> Result<Option<Interrupt>, Halt<ChangeError>> {
+) -> Result<Option<Interrupt>, Failed> {
     // Most stores have no rules, and need not look for one.
     if tables.heads()?.rules == 0 {
         return Ok(None);
@@ -142,12 +120,9 @@ pub(super) fn apply_rule(
     let Ok(matter) = matter_of(interrupt) else {
         return Ok(None);
     };
-    if interrupt.state != State::Acknowledged {
-        return Ok(None);
-    }
     for placed in tables.active_rules(matter)? {
         if placed.rule.answers(interrupt, tables.now) {
-            return use_rule(interrupt, epoch, placed, tables).map(Some);
+            return use_rule(interrupt, epoch, placed, tables);
         }
     }
     Ok(None)
@@ -158,7 +133,7 @@ fn use_rule(
     epoch: u64,
     placed: PlacedRule,
     tables: &mut Tables,
-) -> Result<Interrupt, Halt<ChangeError>> {
+) -> Result<Option<Interrupt>, Failed> {
     let PlacedRule { position, rule } = placed;
     let event = Event::Decide {
         judge: Judge::Rule {
@@ -169,9 +144,9 @@ fn use_rule(
         // An interrupt has one decision at most, so its own bits name it.
         choosing: rule.choosing(DecisionId::from_uuid(interrupt.id.uuid())),
     };
-    let step = interrupt
-        .after(&event, tables.now)
-        .map_err(|refusal| Halt::Refused(ChangeError::from(refusal)))?;
+    let Ok(step) = interrupt.after(&event, tables.now) else {
+        return Ok(None);
+    };
     let decided = tables.perform(step)?;
     let rule = rule.used(tables.now);
     let detail = format!(
@@ -199,7 +174,7 @@ fn use_rule(
         tell_end(&rule, None, tables)?;
     }
     tables.rules.put(rule.id, PlacedRule { position, rule });
-    Ok(decided)
+    Ok(Some(decided))
 }
 
 /// Revokes a rule.

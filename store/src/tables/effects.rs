@@ -72,6 +72,17 @@ impl Tables {
         Ok(())
     }
 
+    /// An interrupt to which another one's reroute was bound takes that one's place: it asks for nothing any more.
+    pub(crate) fn supersede(&mut self, raised: &Interrupt) -> Result<(), Failed> {
+        match &raised.bound {
+            Some(bound) if bound.event.as_str() != raised.key.as_str() => {
+                let cause = WithdrawCause::Superseded { by: raised.id };
+                self.end_interrupt_of(&bound.event, cause)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The interrupt that an event asked for ends with its reroute, where no node has raised it.
     pub(crate) fn end_interrupt_of(
         &mut self,

@@ -2,7 +2,8 @@
 
 use interrupts::life::{Admission, AdmissionError, Evidence, RunState, Scope, State};
 use interrupts::store::{
-    AdmitError, Admitted, AuditSubject, NodeActivity, NodeRow, Notification, RaisedQuestion, Store,
+    AdmitError, Admitted, AuditSubject, Deciders, NodeActivity, NodeRow, Notification,
+    RaisedQuestion, Store,
 };
 use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 
@@ -169,6 +170,7 @@ pub(crate) async fn a_refusal_leaves_nothing_behind<S: Store>(scene: Scene<S>) {
     let raised = RaisedQuestion {
         admission: pause.clone(),
         delivery: delivery("worker", 60),
+        deciders: Deciders::default(),
     };
     assert!(matches!(
         scene.store.raise(raised).await,
@@ -206,6 +208,7 @@ pub(crate) async fn a_raised_question_is_acknowledged_with_three_audit_rows<S: S
     let again = RaisedQuestion {
         admission: own,
         delivery: delivery("another", 60),
+        deciders: Deciders::default(),
     };
     let known = scene.store.raise(again).await.unwrap();
     assert!(matches!(known, Admitted::Known(interrupt) if interrupt.epoch == 1));

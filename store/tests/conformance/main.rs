@@ -222,7 +222,8 @@ conformance! {
         a_question_waits_for_people_at_once_and_the_journal_names_it,
         a_question_that_is_refused_leaves_no_intent,
         at_one_place_of_a_run_one_question_is_put,
-        a_question_that_takes_a_reroute_waits_until_the_event_is_ended,
+        a_question_that_takes_a_reroute_takes_the_place_of_its_event,
+        a_question_is_decided_as_it_is_raised,
         a_question_that_a_rule_answers_is_put_to_no_person;
     listing:
         pages_cover_everything_once_and_in_order,

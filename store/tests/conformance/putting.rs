@@ -1,17 +1,20 @@
 //! Putting a question to people: its intent, the question and its review, or nothing of it.
 
+use std::sync::Arc;
+
 use interrupts::EffectId;
 use interrupts::KindName;
-use interrupts::life::{Admission, State};
+use interrupts::life::{Admission, Decider, State, Verdict};
+use interrupts::policy::{Policy, Vocabulary};
 use interrupts::rules::Reach;
 use interrupts::store::{
-    AdmitError, Intent, JournalError, PutQuestion, PutQuestionError, RaisedQuestion, Repeating,
-    Run, Store,
+    AdmitError, Deciders, Intent, JournalError, PutQuestion, PutQuestionError, RaisedQuestion,
+    Repeating, Run, Store,
 };
 use routing_core::InterruptId;
 
 use crate::rules::{remember, remembered};
-use crate::scene::{ALL, Scene, delivery, question, rerouting, route};
+use crate::scene::{ALL, Scene, delivery, question, rerouting, route, shown};
 
 /// A question at a place of its run's journal.
 fn put(run: &Run, place: &str, admission: Admission) -> PutQuestion {
@@ -28,6 +31,10 @@ fn put(run: &Run, place: &str, admission: Admission) -> PutQuestion {
         raised: RaisedQuestion {
             admission,
             delivery: delivery("worker", 60),
+            deciders: Deciders {
+                shown: Some(shown()),
+                ..Deciders::rules()
+            },
         },
         epoch: run.epoch,
         intent,
@@ -107,15 +114,45 @@ pub(crate) async fn at_one_place_of_a_run_one_question_is_put<S: Store>(scene: S
     assert_eq!(scene.store.interrupt(id).await, Ok(None));
 }
 
-pub(crate) async fn a_question_that_takes_a_reroute_waits_until_the_event_is_ended<S: Store>(
+pub(crate) async fn a_question_that_takes_a_reroute_takes_the_place_of_its_event<S: Store>(
     scene: Scene<S>,
 ) {
     let run = scene.run().await;
-    scene.admitted(rerouting(&run, "e", "OTHER")).await;
+    let event = scene.admitted(rerouting(&run, "e", "OTHER")).await;
     let asked = put(&run, "refund", question(&run, "k"));
     let row = scene.store.put_question(asked).await.unwrap();
-    assert_eq!(row.state, State::Acknowledged);
+    assert_eq!(row.state, State::AwaitingReview);
     assert_eq!(row.bound.map(|bound| bound.target), Some(route("OTHER")));
+    assert_eq!(scene.interrupt(event.id).await.state, State::Cancelled);
+}
+
+/// A rule first, then the policy, then people: whoever decides, in the transaction that raises it.
+pub(crate) async fn a_question_is_decided_as_it_is_raised<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let policy = Policy::from_toml("[default]\nanswer = \"approve\"\n", &Vocabulary::default());
+    let asked = |key: &str, deciders| {
+        let mut asked = put(&run, key, question(&run, key));
+        asked.raised.deciders = deciders;
+        asked
+    };
+    let by_policy = Deciders {
+        rules: true,
+        policy: Some(Arc::new(policy.unwrap())),
+        shown: Some(shown()),
+    };
+    let row = scene
+        .store
+        .put_question(asked("policy", by_policy.clone()))
+        .await;
+    let decision = row.unwrap().decision.unwrap();
+    assert_eq!(
+        (decision.by, decision.verdict),
+        (Decider::Policy, Verdict::Approve)
+    );
+    remembered(&scene, &run, remember(Reach::Run)).await;
+    let row = scene.store.put_question(asked("rule", by_policy)).await;
+    let decision = row.unwrap().decision.unwrap();
+    assert!(matches!(decision.by, Decider::Rule { .. }), "{decision:?}");
 }
 
 pub(crate) async fn a_question_that_a_rule_answers_is_put_to_no_person<S: Store>(scene: Scene<S>) {

@@ -6,7 +6,7 @@ use interrupts::life::{Admission, Recurrence, Role, State};
 use interrupts::rules::{Reach, RuleRefusal};
 use interrupts::store::{ChangeError, Deciding, NewRule, RuleError, Run, Store, TogetherError};
 
-use crate::rules::{deciding, remember};
+use crate::rules::{deciding, is_answered, remember};
 use crate::scene::{Scene, actor, choosing, question, shown};
 
 /// A question with words of its own, of which its raiser says which ones ask the same.
@@ -17,12 +17,6 @@ fn recurring(run: &Run, key: &str, recurrence: Recurrence) -> Admission {
         content: format!(r#"{{"question":"{key}"}}"#),
         ..question(run, key)
     }
-}
-
-async fn is_answered<S: Store>(scene: &Scene<S>, admission: Admission) -> bool {
-    let raised = scene.raised(admission).await;
-    let applied = scene.store.apply_rule(raised.id, raised.epoch).await;
-    applied.unwrap().is_some()
 }
 
 pub(crate) async fn a_rule_answers_what_its_raiser_says_is_the_same_whatever_its_words<S: Store>(

@@ -3,7 +3,7 @@
 use interrupts::KindName;
 use interrupts::life::{Admission, Decider, Interrupt, ReviewChange, Role, State, Verdict};
 use interrupts::rules::{Reach, Remember, RuleEnding, RuleRefusal, StandingRule};
-use interrupts::store::{Deciding, NewRule, RuleError, Run, Store};
+use interrupts::store::{Deciders, Deciding, NewRule, RuleError, Run, Store};
 use jiff::SignedDuration;
 use routing_core::{InterruptType, NodeId, RuleId, StopSource};
 
@@ -46,11 +46,19 @@ pub(crate) async fn remembered<S: Store>(
     scene.store.rule(id).await.unwrap().unwrap()
 }
 
+/// The interrupt, if a rule has decided it.
+pub(crate) async fn by_rule<S: Store>(scene: &Scene<S>, raised: &Interrupt) -> Option<Interrupt> {
+    let consulted = scene
+        .store
+        .consult(raised.id, raised.epoch, Deciders::rules())
+        .await;
+    Some(consulted.unwrap()).filter(|row| row != raised)
+}
+
 /// Whether a rule answers a question that an agent raises.
 pub(crate) async fn is_answered<S: Store>(scene: &Scene<S>, admission: Admission) -> bool {
     let raised = scene.raised(admission).await;
-    let applied = scene.store.apply_rule(raised.id, raised.epoch).await;
-    applied.unwrap().is_some()
+    by_rule(scene, &raised).await.is_some()
 }
 
 pub(crate) async fn a_remembered_decision_answers_the_same_question_in_its_run<S: Store>(
@@ -59,8 +67,7 @@ pub(crate) async fn a_remembered_decision_answers_the_same_question_in_its_run<S
     let (run, other) = (scene.run().await, scene.run().await);
     let rule = remembered(&scene, &run, remember(Reach::Run)).await;
     let raised = scene.raised(question(&run, "again")).await;
-    let applied = scene.store.apply_rule(raised.id, raised.epoch).await;
-    let decided = applied.unwrap().unwrap();
+    let decided = by_rule(&scene, &raised).await.unwrap();
     let decision = decided.decision.clone().unwrap();
     let by = Decider::Rule {
         rule: rule.id,
@@ -179,12 +186,8 @@ pub(crate) async fn a_rule_leaves_to_people_what_a_supervisor_or_a_person_waits_
     scene.admitted(rerouting(&run, "event", "OTHER")).await;
     let bound = scene.raised(question(&run, "bound")).await;
     assert!(bound.bound.is_some());
-    let applied = scene.store.apply_rule(bound.id, bound.epoch).await;
-    assert_eq!(
-        applied,
-        Ok(None),
-        "a supervisor has sent the answer elsewhere"
-    );
+    let applied = by_rule(&scene, &bound).await;
+    assert_eq!(applied, None, "a supervisor has sent the answer elsewhere");
     let pause = Admission {
         interrupt_type: InterruptType::Pause,
         source: StopSource::User,
@@ -197,11 +200,11 @@ pub(crate) async fn a_rule_leaves_to_people_what_a_supervisor_or_a_person_waits_
         .deliver(pause.id, delivery("worker", 60))
         .await
         .unwrap();
-    let applied = scene.store.apply_rule(pause.id, pause.epoch).await;
-    assert_eq!(applied, Ok(None), "a stop is no question");
+    let applied = by_rule(&scene, &pause).await;
+    assert_eq!(applied, None, "a stop is no question");
     let open = scene.awaiting(question(&run, "open")).await;
-    let applied = scene.store.apply_rule(open.id, open.epoch).await;
-    assert_eq!(applied, Ok(None), "a person looks at it already");
+    let applied = by_rule(&scene, &open).await;
+    assert_eq!(applied, None, "a person looks at it already");
     let hold = ReviewChange::Hold { by: pause.id };
     let held = scene
         .store
@@ -216,20 +219,13 @@ pub(crate) async fn a_rule_leaves_to_people_what_a_supervisor_or_a_person_waits_
         .deliver(requested.id, delivery("worker", 60))
         .await
         .unwrap();
-    assert_eq!(
-        scene.store.apply_rule(delivered.id, delivered.epoch).await,
-        Ok(None)
-    );
+    assert_eq!(by_rule(&scene, &delivered).await, None);
     let unknown = scene
         .store
         .acknowledge(delivered.id, delivered.epoch, asked())
         .await
         .unwrap();
-    assert_eq!(
-        scene.store.apply_rule(unknown.id, unknown.epoch).await,
-        Ok(None),
-        "its words differ"
-    );
+    assert_eq!(by_rule(&scene, &unknown).await, None, "its words differ");
 }
 
 pub(crate) async fn a_rule_ends_by_its_uses_its_time_or_a_word<S: Store>(scene: Scene<S>) {

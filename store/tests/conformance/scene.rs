@@ -6,7 +6,7 @@ use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope,
     Verdict,
 };
-use interrupts::store::{Admitted, Delivery, NewRun, Page, RaisedQuestion, Run, Store};
+use interrupts::store::{Admitted, Deciders, Delivery, NewRun, Page, RaisedQuestion, Run, Store};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{
@@ -180,6 +180,7 @@ impl<S: Store> Scene<S> {
         let raised = RaisedQuestion {
             admission,
             delivery: delivery("worker", 60),
+            deciders: Deciders::default(),
         };
         self.store.raise(raised).await.unwrap().into_interrupt()
     }

@@ -8,7 +8,9 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use interrupts::life::{Refusal, State};
-use interrupts::store::{Audit as _, ChangeError, Delivery, Interrupts as _, Reroutes as _, Run};
+use interrupts::store::{
+    Audit as _, ChangeError, Deciders, Delivery, Interrupts as _, Reroutes as _, Run,
+};
 use routing_core::InterruptId;
 use routing_core::reroute::RerouteState;
 use store::{PostgresLocation, PostgresStore};
@@ -132,6 +134,7 @@ async fn bound(store: &PostgresStore, run: &Run, name: &str) -> InterruptId {
             lost: None,
             ..delivery("owner", 1_000)
         },
+        deciders: Deciders::default(),
     };
     let raised = store.raise(raised).await.unwrap().into_interrupt();
     let open = store.require_review(raised.id, raised.epoch, shown()).await;

@@ -8,9 +8,8 @@ use serde_json::json;
 use super::Driver;
 use super::nodes::role_of;
 use crate::workflow::failure::FlowError;
-use engine::durable::stored_interrupts::{
-    NewQuestion, decide_by_policy, decide_by_rule, set_terms,
-};
+use engine::durable::stored_interrupts::{NewQuestion, digest_of, set_terms};
+use interrupts::store::Deciders;
 use journal::error::KeepError;
 use planning::{Activity, Cause, Held, OpenQuestion, PLAN_EXECUTE, Phase, PlanStep};
 
@@ -197,33 +196,32 @@ impl Driver {
                     // be in time for a provider that is down overnight.
                     admission.patience = None;
                 }
-                self.live.stored_interrupts.put(admission).await?
+                let deciders = self.deciders(&question)?;
+                self.live.stored_interrupts.put(admission, deciders).await?
             }
         };
         let row = self.taken_again(row).await?;
-        if row.state == State::Acknowledged && !self.decided_by_itself(&row).await? {
-            self.live.stored_interrupts.show(row, &question).await?;
-        }
+        let deciders = self.deciders(&question)?;
+        self.live.stored_interrupts.consult(row, deciders).await?;
         Ok(Some(question))
     }
 
-    /// Whether a standing rule or the policy has decided the question. A rule goes first: it is about this very
-    /// question, and none is about failures. If a person's interrupt holds the plan, only a person decides.
-    async fn decided_by_itself(&self, row: &Interrupt) -> Result<bool, KeepError> {
-        let record = &self.journal.record;
-        let is_asked = match self.snapshot.state.phase() {
-            Phase::Asking { .. } => {
-                if decide_by_rule(record.store(), row).await? {
-                    return Ok(true);
-                }
-                true
-            }
-            Phase::Held(held) => held.cause.is_question(),
+    /// Who may decide the question. No standing rule is about failures, and if a person's interrupt holds the plan, only a
+    /// person decides.
+    fn deciders(&self, question: &Question) -> Result<Deciders, KeepError> {
+        let (rules, policy) = match self.snapshot.state.phase() {
+            Phase::Asking { .. } => (true, true),
+            Phase::Held(held) => (false, held.cause.is_question()),
             Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
-                false
+                (false, false)
             }
         };
-        Ok(is_asked && decide_by_policy(record, row).await?)
+        let usual = self.live.stored_interrupts.deciders();
+        Ok(Deciders {
+            rules,
+            policy: usual.policy.filter(|_policy| policy),
+            shown: Some(digest_of(question)?),
+        })
     }
 
     /// The question, acknowledged with its agent's words: one that was given up and is tried again has lost them.

@@ -95,18 +95,6 @@ impl StoredInterrupts {
         Ok(None)
     }
 
-    /// Ends the interrupt of an event whose reroute went to another interrupt: it asks for nothing any more.
-    pub(super) async fn supersede(&self, raised: &Interrupt) -> Result<(), KeepError> {
-        let Some(bound) = &raised.bound else {
-            return Ok(());
-        };
-        if bound.event.as_str() == raised.key.as_str() {
-            return Ok(());
-        }
-        let cause = WithdrawCause::Superseded { by: raised.id };
-        self.withdraw_event(&bound.event, cause).await
-    }
-
     /// Ends the interrupt that an event asked for and no node has raised.
     pub async fn withdraw_event(
         &self,

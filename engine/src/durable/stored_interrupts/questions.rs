@@ -1,11 +1,14 @@
 //! A question of a run to people: put into the store, shown, answered here or in another process, withdrawn. The first
 //! decision wins.
 
+use std::sync::Arc;
+
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
     State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
 };
-use interrupts::store::{ChangeError, RaisedQuestion};
+use interrupts::policy::Policy;
+use interrupts::store::{ChangeError, Deciders, RaisedQuestion};
 use interrupts::{ActorName, Digest, KindName, RouteName};
 use routing_core::review::{Answer, Answerer, Question, Reviewer};
 use routing_core::{
@@ -90,11 +93,26 @@ impl StoredInterrupts {
         })
     }
 
-    /// Puts a question into the store, where it is taken for its run at once.
-    pub async fn put(&self, admission: Admission) -> Result<Interrupt, KeepError> {
+    /// Those who decide before anyone is asked: a standing rule, then the policy.
+    pub fn deciders(&self) -> Deciders {
+        let policy = &self.record.kept.policy;
+        Deciders {
+            rules: true,
+            policy: (**policy != Policy::default()).then(|| Arc::clone(policy)),
+            shown: None,
+        }
+    }
+
+    /// Puts a question into the store, where it is taken for its run at once, and asks those who may decide it.
+    pub async fn put(
+        &self,
+        admission: Admission,
+        deciders: Deciders,
+    ) -> Result<Interrupt, KeepError> {
         let raised = RaisedQuestion {
             admission,
             delivery: self.record.delivery(None),
+            deciders,
         };
         Ok(self.record.store().raise(raised).await?.into_interrupt())
     }
@@ -105,21 +123,18 @@ impl StoredInterrupts {
         row.ok_or_else(|| missing(id))
     }
 
-    /// Shows people an acknowledged question, and returns its current state.
-    pub async fn show(
+    /// Asks those who may decide an acknowledged question, and returns its current state.
+    pub async fn consult(
         &self,
         mut row: Interrupt,
-        question: &impl serde::Serialize,
+        deciders: Deciders,
     ) -> Result<Interrupt, KeepError> {
         let (id, store) = (row.id, self.record.store());
-        let shown = Digest::of(&serde_json::to_vec(question)?);
         while row.state == State::Acknowledged {
-            row = match store.require_review(id, row.epoch, shown).await {
+            row = match store.consult(id, row.epoch, deciders.clone()).await {
+                // Nobody decides it yet.
+                Ok(row) if deciders.shown.is_none() => return Ok(row),
                 Ok(row) => row,
-                // It was decided or withdrawn meanwhile.
-                Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
-                    self.row(id).await?
-                }
                 Err(ChangeError::Refused(refusal)) => self.taken_by_us(id, refusal).await?,
                 Err(error) => return Err(error.into()),
             };

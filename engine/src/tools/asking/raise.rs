@@ -1,11 +1,12 @@
 //! A question about a tool on its way into the store, and the older ones that it replaces.
 
-use interrupts::life::{Admission, Decision, Interrupt, State, WithdrawCause};
+use interrupts::life::{Admission, Decision, Interrupt, WithdrawCause};
+use interrupts::store::Deciders;
 use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopSource};
 
 use super::{AskingNode, CallQuestion, ToolQuestions};
-use crate::durable::stored_interrupts::{NewQuestion, decide_by_rule};
+use crate::durable::stored_interrupts::{NewQuestion, digest_of};
 use journal::error::KeepError;
 use journal::tool::{AllowedBefore, ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
@@ -115,20 +116,19 @@ impl ToolQuestions {
         question: &Question,
     ) -> Result<Interrupt, KeepError> {
         let store = self.stored_interrupts.record.store();
-        let row = match store.interrupt(id).await? {
-            Some(row) => row,
-            None => {
-                let admission = self.admission(id, place, asker, asking)?;
-                let row = self.stored_interrupts.put(admission).await?;
-                let call = &asking.matter.tool_call.place;
-                self.asked.add(&asker.node, call, id).await;
-                row
-            }
+        // Whether a call may be made is not the policy's.
+        let deciders = Deciders {
+            shown: Some(digest_of(question)?),
+            ..Deciders::rules()
         };
-        if row.state == State::Acknowledged && decide_by_rule(store, &row).await? {
-            return self.stored_interrupts.row(id).await;
+        if let Some(row) = store.interrupt(id).await? {
+            return self.stored_interrupts.consult(row, deciders).await;
         }
-        self.stored_interrupts.show(row, question).await
+        let admission = self.admission(id, place, asker, asking)?;
+        let row = self.stored_interrupts.put(admission, deciders).await?;
+        let call = &asking.matter.tool_call.place;
+        self.asked.add(&asker.node, call, id).await;
+        Ok(row)
     }
 
     fn admission(

@@ -8,9 +8,9 @@ use interrupts::life::{
     Verdict,
 };
 use interrupts::store::{
-    Audit as _, AuditSubject, CheckpointDraft, Checkpoints as _, Delivery, Intent, Interrupts as _,
-    Journal as _, Page, Purge as _, RaisedQuestion, Repeating, Run, RunError, Runs as _,
-    StoreError, VerifyError,
+    Audit as _, AuditSubject, CheckpointDraft, Checkpoints as _, Deciders, Delivery, Intent,
+    Interrupts as _, Journal as _, Page, Purge as _, RaisedQuestion, Repeating, Run, RunError,
+    Runs as _, StoreError, VerifyError,
 };
 use interrupts::{ActorName, Digest, EffectId, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
@@ -68,6 +68,7 @@ impl Scene {
         let raised = RaisedQuestion {
             admission: question(run),
             delivery: delivery(),
+            deciders: Deciders::default(),
         };
         let raised = store.raise(raised).await.unwrap().into_interrupt();
         let shown = Digest::of(b"shown");
