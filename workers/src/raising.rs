@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Scope, State,
-    USUAL_ATTEMPTS, Verdict, WithdrawCause,
+    USUAL_ATTEMPTS, Verdict,
 };
 use interrupts::policy::Policy;
 use interrupts::store::{
     AdmitError, ChangeError, Deciders, Intent, JournalError, PutQuestion, PutQuestionError,
     RaisedQuestion, Repeating,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey, KindName, RouteName};
+use interrupts::{Digest, EffectId, KindName, RouteName};
 use jiff::SignedDuration;
 use journal::entry::InterruptIntent;
 use journal::kind::INTERRUPT;
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
+use routing_core::{InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use serde_json::Value;
 
 use crate::error::{LONGEST_REASON, WorkError};
@@ -157,7 +157,7 @@ impl Owned<'_> {
     }
 
     fn deciders(&self, content: &str) -> Deciders {
-        let policy = &self.protocol.policy;
+        let policy = self.protocol.policy;
         Deciders {
             rules: true,
             policy: (**policy != Policy::default()).then(|| Arc::clone(policy)),

@@ -12,7 +12,7 @@ use interrupts::life::{
     Actor, Admission, Evidence, Interrupt, Judge, Recurrence, Refusal, Role, State,
 };
 use interrupts::policy::{Automatic, Policy};
-use interrupts::store::{AdmitError, ChangeError, Delivery, Store, StoreError};
+use interrupts::store::{AdmitError, ChangeError, Delivery, StoreError};
 use interrupts::{ActorName, Digest};
 use jiff::Timestamp;
 use routing_core::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};

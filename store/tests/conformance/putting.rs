@@ -38,7 +38,6 @@ fn put(run: &Run, place: &str, admission: Admission) -> PutQuestion {
         },
         epoch: run.epoch,
         intent,
-        opens_review: true,
     }
 }
 
