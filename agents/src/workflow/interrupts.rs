@@ -1,6 +1,5 @@
 //! From an agent's interrupt to where its flow continues.
 
-use engine::durable::model::end_of_what_was_recorded;
 use engine::run::raising::{Around, Handled, Raiser};
 use journal::entry::{CutOff, InterruptOutcome};
 use routing_core::{
@@ -79,9 +78,6 @@ pub(super) async fn handle(
         flow.advance();
         return pruning::end(flow, path, node, reason).await;
     }
-    // A run that is only shown ends at an interrupt that was left out because the run had ended.
-    let is_watched = engine.journal.record.is_watched_only();
-    let outcome = outcome.filter(|it| !(is_watched && it.is_left_out()));
     let Some(outcome) = outcome else {
         return resolve(flow, path, request, Some(interrupt)).await;
     };
@@ -100,10 +96,6 @@ async fn resolve(
     let engine = &flow.engine;
     if let Some(reason) = engine.given_up() {
         return Ok(Next::Finished(FlowEnd::Stopped(reason.to_owned())));
-    }
-    if engine.journal.record.is_watched_only() {
-        let reason = end_of_what_was_recorded();
-        return Ok(Next::Finished(FlowEnd::Interrupted(reason)));
     }
     engine.journal.go_live();
     let details = request.details();

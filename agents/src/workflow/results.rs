@@ -143,8 +143,7 @@ pub(super) fn hears_more(flow: &Flow, node: &Node) -> Result<bool, FlowError> {
         let cut_off = engine.journal.cut_off(&node.id, turn)?;
         start.is_some_and(|it| is_next(&it.place)) || cut_off.is_some_and(|it| is_next(&it.place))
     } else {
-        let is_watched = engine.journal.record.is_watched_only();
-        !is_watched && engine.given_up().is_none() && engine.has_inputs()
+        engine.given_up().is_none() && engine.has_inputs()
     };
     if hears_more {
         engine.nodes.open(&node.id);

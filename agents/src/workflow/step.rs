@@ -20,7 +20,6 @@ use super::pruning;
 use super::question;
 use crate::agent_kind::{AgentKind, RouteType};
 use crate::prompts;
-use engine::durable::model::end_of_what_was_recorded;
 use engine::run::RunEvent;
 use engine::tools::Parked;
 use journal::NodeState;
@@ -92,7 +91,7 @@ async fn again(flow: &Flow, node: &mut Node, field: &str) -> Result<Option<Cause
         return Ok(again_as_recorded(flow, node, field)?);
     }
     let engine = &flow.engine;
-    if engine.journal.record.is_watched_only() || engine.given_up().is_some() {
+    if engine.given_up().is_some() {
         return Ok(None);
     }
     engine.journal.go_live();
@@ -279,10 +278,6 @@ async fn stopped<R>(
     }
     if engine.is_halting() {
         return Ok(Some(StepResult::Ended(FlowEnd::Halted)));
-    }
-    if engine.journal.record.is_watched_only() {
-        let reason = end_of_what_was_recorded();
-        return Ok(Some(StepResult::Ended(FlowEnd::Interrupted(reason))));
     }
     Ok(None)
 }

@@ -165,12 +165,13 @@ impl Lives {
         self.stage(Arc::clone(&self.store)).execute().await
     }
 
-    /// The life after a death. A run that had ended by then is only shown.
-    pub(crate) async fn go_on(&self) -> RunReport {
+    /// The life after a death; `None` where the run had ended by then.
+    pub(crate) async fn go_on(&self) -> Option<RunReport> {
         let run = self.store.run(self.run).await.unwrap();
-        let mut stage = self.stage(Arc::clone(&self.store));
-        stage.watched = run.is_some_and(|run| run.state.is_final());
-        stage.execute().await
+        match run.is_some_and(|run| run.state.is_final()) {
+            true => None,
+            false => Some(self.live().await),
+        }
     }
 
     /// One life that dies at an operation; `None` where it died.

@@ -149,7 +149,6 @@ pub(crate) struct Stage {
     pub(crate) input: Option<String>,
     pub(crate) control: Option<Arc<dyn RunControl>>,
     /// Nothing is done, what was recorded is shown.
-    pub(crate) watched: bool,
     pub(crate) limits: RunLimits,
     pub(crate) seed: u64,
     /// What the agents may use.
@@ -181,7 +180,6 @@ impl Stage {
             store: Arc::new(MemoryStore::new(StoreSettings::default())),
             input: None,
             control: None,
-            watched: false,
             kept_in: None,
             limits: RunLimits::default(),
             seed: 7,
@@ -251,9 +249,7 @@ impl Stage {
     fn kept(&self) -> RunStore {
         let owner = OwnerName::new("test").unwrap();
         let mut kept = RunStore::new(Arc::clone(&self.store), owner.clone(), "{}");
-        kept.hold = if self.watched {
-            Hold::WatchedOnly
-        } else if let Some(epoch) = self.kept_in {
+        kept.hold = if let Some(epoch) = self.kept_in {
             Hold::Kept { epoch }
         } else {
             // Whoever had it before is gone.

@@ -18,7 +18,7 @@ use super::record::RunRecord;
 use super::replay;
 use journal::attempts::Tries;
 use journal::entry::{
-    CallResult, CutOff, FlowPosition, InterruptIntent, InterruptOutcome, LeftOut, TurnStart,
+    CallResult, CutOff, FlowPosition, InterruptIntent, InterruptOutcome, TurnStart,
 };
 use journal::error::KeepError;
 use journal::input::GivenInput;
@@ -204,18 +204,11 @@ impl RunJournal {
     }
 
     /// The answer of the model that was called at a place. The task's flow is then at the point where it was recorded.
-    /// A run that is only shown ends at a call that was left out because the run had ended.
     pub fn answer(&self, place: &str, node: &NodeId) -> Result<Option<CallResult>, KeepError> {
         match self.came(place)? {
             Some((Came::Answer(answer), at)) => {
                 self.was_read(node, *at);
                 Ok(Some(answer.clone()))
-            }
-            Some((Came::Json(content), _at))
-                if self.record.is_watched_only()
-                    && serde_json::from_str::<LeftOut>(content).is_ok() =>
-            {
-                Ok(None)
             }
             Some(_) | None => self.result(place, node),
         }

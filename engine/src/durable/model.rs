@@ -216,12 +216,6 @@ impl JournalledModel {
                 PartialReply::default(),
             )));
         }
-        if self.journal.record.is_watched_only() {
-            return Ok(Outcome::Interrupted {
-                reason: end_of_what_was_recorded(),
-                partial: PartialReply::default(),
-            });
-        }
         self.begin(&place, &call).await.map_err(unrecorded)?;
         let (node, prompt) = (call.caller.node.clone(), prompt(&call));
         let begins = self.journal.attempt_begins(&node, &place, prompt).await;

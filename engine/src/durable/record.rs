@@ -41,8 +41,6 @@ pub enum Hold {
         /// The epoch that began then.
         epoch: u64,
     },
-    /// No one: what was recorded is shown, nothing is done, and nothing is written.
-    WatchedOnly,
 }
 
 /// Where a run is kept, and by whom.
@@ -142,19 +140,11 @@ impl RunRecord {
         &*self.kept.store
     }
 
-    /// Whether nothing may be done or written.
-    pub fn is_watched_only(&self) -> bool {
-        self.kept.hold == Hold::WatchedOnly
-    }
-
     /// Keeps the input that came with the resume, before anything goes on: in the journal it outlives this process.
     pub async fn keep_input(&self) -> Result<(), KeepError> {
         let Some(text) = self.kept.input.as_deref() else {
             return Ok(());
         };
-        if self.is_watched_only() {
-            return Ok(());
-        }
         let (store, node) = (self.store(), NodeId::root());
         input::record(store, self.run, self.epoch()?, &node, text).await
     }
@@ -174,9 +164,6 @@ impl RunRecord {
 
     /// The nodes of the run as the store last recorded them, for a caller that is about to update them.
     pub async fn told_nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
-        if self.is_watched_only() {
-            return Ok(Vec::new());
-        }
         let (store, nodes) = (self.store(), Pages::of(NODES));
         nodes.values(|page| store.nodes(Some(self.run), page)).await
     }
@@ -211,22 +198,19 @@ impl RunRecord {
                     .own_run(run, self.delivery(lost.clone()))
                     .await?
             }
-            Hold::Kept { .. } | Hold::WatchedOnly => self
+            Hold::Kept { .. } => self
                 .store()
                 .run(run)
                 .await?
                 .ok_or(KeepError::NoRun { run })?,
         };
         let epoch = match &self.kept.hold {
-            Hold::Own { .. } | Hold::WatchedOnly => row.epoch,
+            Hold::Own { .. } => row.epoch,
             Hold::Kept { epoch } => *epoch,
         };
         let _first = self.epoch.set(epoch);
         self.was_forked(&row);
         let checkpoint = row.goes_on_from();
-        if self.is_watched_only() {
-            return Ok((RunStart::GoesOn, checkpoint));
-        }
         check_unended(&row)?;
         if let Some(catalogue) = &self.catalogue {
             let catalogue = SharedCatalogue::clone(catalogue);
@@ -244,11 +228,8 @@ impl RunRecord {
         Ok((standing, checkpoint))
     }
 
-    /// Refuses to go on from a checkpoint that this program cannot read completely; it may still be shown.
+    /// Refuses to go on from a checkpoint that this program cannot read completely.
     pub async fn check(&self, checkpoint: CheckpointId) -> Result<(), KeepError> {
-        if self.is_watched_only() {
-            return Ok(());
-        }
         if let Some(saved) = self.store().checkpoint(checkpoint).await? {
             RunSnapshot::of(&saved)?;
         }

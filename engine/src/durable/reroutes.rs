@@ -73,9 +73,7 @@ impl StoreReroutes {
 
     /// A node has ended: the events that are given up with it.
     pub async fn node_ended(&self, run: RunId, node: &NodeId) -> Result<Vec<EventId>, StoreError> {
-        if !self.stored_interrupts.record.has_events()
-            || self.stored_interrupts.record.is_watched_only()
-        {
+        if !self.stored_interrupts.record.has_events() {
             return Ok(Vec::new());
         }
         let row = self

@@ -78,9 +78,6 @@ impl StoredInterrupts {
 
     /// Takes an event's interrupt for its node; returns whether the node may learn of it.
     pub async fn deliver(&self, interrupt: &Interrupt) -> Result<bool, KeepError> {
-        if self.record.is_watched_only() {
-            return Ok(false);
-        }
         match interrupt.state {
             State::Requested => {}
             State::Delivered if self.is_mine(interrupt) => return Ok(true),

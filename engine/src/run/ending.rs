@@ -138,9 +138,6 @@ async fn record(
     give_up: impl AsyncFnOnce(String) -> Result<(), RunError>,
 ) -> Result<RunStopOutcome, RunError> {
     let record = &engine.journal.record;
-    if record.is_watched_only() {
-        return Ok(RunStopOutcome::Unasked);
-    }
     engine.keep_nodes().await?;
     let (state, reason) = state_of(status);
     let result = match status {

@@ -113,7 +113,7 @@ impl LiveRun {
 
     /// Takes what had come for the agents of a run that goes on, and was not read: events, messages, and input.
     pub async fn take_undelivered(&self, start: RunStart) -> Result<(), KeepError> {
-        if start != RunStart::GoesOn || self.journal.record.is_watched_only() {
+        if start != RunStart::GoesOn {
             return Ok(());
         }
         let Undelivered {
@@ -160,9 +160,7 @@ impl LiveRun {
                     continue;
                 }
                 () = tokio::time::sleep(lease / 3) => {
-                    if !record.is_watched_only() {
-                        record.renew().await?;
-                    }
+                    record.renew().await?;
                     continue;
                 }
             };

@@ -284,9 +284,6 @@ impl LiveRun {
     /// Writes the changed nodes to the store.
     pub async fn keep_nodes(&self) -> Result<(), KeepError> {
         let record = &self.journal.record;
-        if record.is_watched_only() {
-            return Ok(());
-        }
         let mut told = self.told.lock().await;
         self.take_told(&mut told).await?;
         let waits = self.recorder.waits();
@@ -343,9 +340,6 @@ impl LiveRun {
         reason: &str,
         result: Option<String>,
     ) -> Result<Option<CheckpointId>, KeepError> {
-        if self.journal.record.is_watched_only() {
-            return Ok(None);
-        }
         if self.checkpoint_content == CheckpointContent::Workflow {
             return Ok(self.checkpoints.last());
         }

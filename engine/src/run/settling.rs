@@ -56,9 +56,6 @@ impl LiveRun {
         within: Option<&NodeId>,
         reason: &str,
     ) -> Result<(), KeepError> {
-        if self.journal.record.is_watched_only() {
-            return Ok(());
-        }
         for (interrupt, node) in self.open_interrupts.open_of() {
             if within.is_none_or(|it| node.is_within(it))
                 && self.stored_interrupts.is_decided(interrupt).await?
@@ -74,9 +71,6 @@ impl LiveRun {
     /// Marks everything that was begun, by the whole run or by a node and those below it, as left out in the journal,
     /// for this reason. Decisions remain, though they are not carried out.
     pub async fn leave_out(&self, within: Option<&NodeId>, reason: &str) -> Result<(), KeepError> {
-        if self.journal.record.is_watched_only() {
-            return Ok(());
-        }
         let was_requested = |interrupt| self.open_interrupts.was_requested(interrupt);
         let concerned = OpenEffects { within, but: None };
         leave_out(&self.journal, concerned, reason, was_requested).await

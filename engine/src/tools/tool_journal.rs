@@ -117,8 +117,7 @@ impl CallLog for ToolJournal {
     ) -> Result<Option<BegunCall>, CallLogError> {
         let (at, journal) = (self.place(place), &self.tooling.journal);
         let failed = |error| self.state.fail(error);
-        let is_shown_only = journal.record.is_watched_only();
-        if is_shown_only || journal.is_answered(&at).map_err(failed)? {
+        if journal.is_answered(&at).map_err(failed)? {
             return Ok(None);
         }
         let intent = journal.intent::<ToolIntent>(&at).map_err(failed)?;

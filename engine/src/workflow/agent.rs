@@ -12,7 +12,6 @@ use routing_core::{AgentType, NodeId, StopScope};
 
 use super::exit::Exit;
 use super::{Run, RunContext, Workflow};
-use crate::durable::model::end_of_what_was_recorded;
 use crate::run::raising::Raiser;
 use crate::run::{LiveRun, RunEvent};
 use journal::NodeState;
@@ -123,9 +122,6 @@ impl<W: Workflow> Agent<W> {
             && let Some(reason) = scope.reason()
         {
             return Err(Exit::interrupted(reason));
-        }
-        if live.journal.record.is_watched_only() {
-            return Err(Exit::interrupted(end_of_what_was_recorded()));
         }
         Ok(())
     }

@@ -34,10 +34,12 @@ pub(crate) struct Sealed {
     /// The row of a key.
     pub(super) by_key: &'static str,
     /// All columns, as [`Sealed::write`] takes them.
+    #[cfg(feature = "postgres")]
     pub(super) copied: &'static str,
     /// Writes a row, over the one that it was before.
     pub(super) write: &'static str,
     /// Removes all rows.
+    #[cfg(feature = "postgres")]
     pub(super) clear: &'static str,
 }
 
@@ -121,6 +123,7 @@ macro_rules! tables {
             by_key: concat!(
                 "SELECT ", columns!($table), " FROM ", stringify!($table), " WHERE ", $key, " = ?"
             ),
+            #[cfg(feature = "postgres")]
             copied: concat!(
                 "SELECT ", $first $(, ", ", $fixed)* $(, ", ", $changing)*, end!(columns $end),
                 " FROM ", stringify!($table)
@@ -131,6 +134,7 @@ macro_rules! tables {
                 ") VALUES (?" $(, value!($fixed))* $(, value!($changing))*, end!(values $end), ")",
                 over!($end, $first, $($changing),*)
             ),
+            #[cfg(feature = "postgres")]
             clear: concat!("DELETE FROM ", stringify!($table)),
         };)*
 

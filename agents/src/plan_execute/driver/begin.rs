@@ -139,11 +139,6 @@ impl PlanDecision {
 impl Driver {
     /// Continues from the run's last checkpoint.
     pub(super) async fn go_on(&mut self) -> Result<(), FlowError> {
-        if self.journal.record.is_watched_only() {
-            return Err(FlowError::Lost {
-                detail: "a plan is shown from its checkpoints, and not executed for it",
-            });
-        }
         if let Some(id) = self.checkpoints.last()
             && let Some((snapshot, settled)) = read_snapshot(&self.journal, id).await?
         {

@@ -134,12 +134,10 @@ impl RunJournal {
         self.finish_dispatches(&past, dispatches).await?;
         let (unended, tries) = std::mem::take(&mut past.tries).settle();
         *self.tries() = tries;
-        if !self.record.is_watched_only() {
-            self.end_attempts(unended).await?;
-        }
+        self.end_attempts(unended).await?;
         let is_new = past.effects.is_empty();
         let _first = self.past.set(past);
-        if is_new && !self.record.is_watched_only() {
+        if is_new {
             self.go_live();
         }
         Ok(())
@@ -228,8 +226,7 @@ impl RunJournal {
                 .get("interrupt")
                 .and_then(Value::as_str)
                 .and_then(|text| text.parse().ok());
-            if interrupt.is_some_and(|id| resolved.contains(&id)) && !self.record.is_watched_only()
-            {
+            if interrupt.is_some_and(|id| resolved.contains(&id)) {
                 self.finish_effect(entry.intent.effect, "{}".to_owned())
                     .await?;
             }

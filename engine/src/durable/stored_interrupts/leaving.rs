@@ -13,9 +13,6 @@ const PAGE: u32 = 100;
 impl StoredInterrupts {
     /// Withdraws the undecided questions of a node and those below it.
     pub async fn withdraw_within(&self, node: &NodeId) -> Result<(), KeepError> {
-        if self.record.is_watched_only() {
-            return Ok(());
-        }
         let store = self.record.store();
         let filter = Filter {
             run: Some(self.record.run),

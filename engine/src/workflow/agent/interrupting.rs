@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::Agent;
 use crate::durable::decisions::declined_note;
-use crate::durable::model::end_of_what_was_recorded;
 use crate::run::raising::{Around, Handled};
 use crate::run::{InterruptResult, RunEvent};
 use crate::workflow::Workflow;
@@ -67,9 +66,6 @@ impl<W: Workflow> Agent<W> {
         let live = self.live();
         if let Some(reason) = live.given_up() {
             return Err(Exit::stopped(reason));
-        }
-        if live.journal.record.is_watched_only() {
-            return Err(Exit::interrupted(end_of_what_was_recorded()));
         }
         live.journal.go_live();
         let interrupt = live
