@@ -1,8 +1,9 @@
 //! Where interrupts are kept: the adapters of the store ports.
 //!
-//! [`MemoryStore`] keeps everything in the memory of one process; [`SqliteStore`] in one file, durably. What an
-//! operation means is written once, in `operation`, as synchronous code over `tables`; an adapter only says
-//! where the rows of the tables come from and where they go. So the two cannot differ in meaning.
+//! [`SqliteStore`] keeps everything in one file, durably; [`MemoryStore`] in a SQLite database in the memory of one process.
+//! What an operation means is written once, in `operation`, as synchronous code over `tables`; how a record lies in its
+//! table, in `relational/record.rs`; what is asked, in `relational/read.rs`. A backend only carries statements out, so no two
+//! can differ in meaning.
 //!
 //! For another database, implement the traits of [`backend`] in a crate of your own.
 //!
