@@ -4,8 +4,8 @@ use interrupts::NameError;
 use interrupts::catalogue::CatalogueChange;
 use interrupts::life::State;
 use interrupts::store::{
-    AdmitError, ChangeError, CheckpointError, CheckpointId, FollowError, JournalError, RunError,
-    StoreError,
+    AdmitError, ChangeError, CheckpointError, CheckpointId, FollowError, JournalError,
+    PutQuestionError, RunError, StoreError,
 };
 use routing_core::{InterruptId, RunId};
 
@@ -84,6 +84,19 @@ impl From<FollowError> for KeepError {
             FollowError::Changed(change) => Self::OtherCatalogue(change),
             FollowError::Run(error) => Self::Run(error),
             FollowError::Refused(refusal) => Self::Change(refusal.into()),
+            other => Self::Store(StoreError::Unavailable {
+                detail: other.to_string(),
+            }),
+        }
+    }
+}
+
+impl From<PutQuestionError> for KeepError {
+    fn from(error: PutQuestionError) -> Self {
+        match error {
+            PutQuestionError::Journal(error) => error.into(),
+            PutQuestionError::Admit(error) => error.into(),
+            PutQuestionError::Store(error) => error.into(),
             other => Self::Store(StoreError::Unavailable {
                 detail: other.to_string(),
             }),

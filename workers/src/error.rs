@@ -284,7 +284,6 @@ impl From<PutQuestionError> for WorkError {
             PutQuestionError::Store(error) => Self::Store(error),
             PutQuestionError::Journal(error) => error.into(),
             PutQuestionError::Admit(error) => error.into(),
-            PutQuestionError::Change(error) => error.into(),
             error => Self::Unexpected(error.to_string()),
         }
     }

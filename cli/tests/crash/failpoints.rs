@@ -20,7 +20,7 @@ const POINTS: [(&str, &[u32]); 15] = [
     ("finish", &[1, 2, 5, 11]),
     ("admit", &[1]),
     ("deliver", &[1]),
-    ("raise", &[1, 2]),
+    ("put_question", &[1, 2]),
     ("acknowledge", &[1]),
     ("require_review", &[1, 2]),
     ("decide", &[1, 2]),

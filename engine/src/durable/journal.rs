@@ -296,12 +296,12 @@ impl RunJournal {
         content: &str,
         repeating: Repeating,
     ) -> Result<(), KeepError> {
-        self.go_live();
         if self.at(place)?.is_some() {
+            self.go_live();
             self.record.stops_where_lost();
             return Ok(());
         }
-        let mut intent = self.intent_of(node, kind, place, content.to_owned())?;
+        let mut intent = self.to_begin(node, kind, place, content.to_owned())?;
         intent.repeating = repeating;
         let effect = intent.effect;
         match self
@@ -312,10 +312,27 @@ impl RunJournal {
         {
             Begun::New(_) | Begun::Known(_) => {}
         }
+        self.has_begun(effect);
+        Ok(())
+    }
+
+    /// Notes that an effect has begun, and that this is recorded.
+    pub fn has_begun(&self, effect: EffectId) {
         self.pending().insert(effect);
         // The answer may have come long after it was written.
         self.record.stops_where_lost();
-        Ok(())
+    }
+
+    /// What is about to be done at a place, to be recorded: the flow is live from here on.
+    pub fn to_begin(
+        &self,
+        node: &NodeId,
+        kind: &str,
+        place: &str,
+        content: String,
+    ) -> Result<Intent, KeepError> {
+        self.go_live();
+        self.intent_of(node, kind, place, content)
     }
 
     fn intent_of(

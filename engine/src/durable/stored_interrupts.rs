@@ -12,7 +12,7 @@ use interrupts::life::{
     Actor, Admission, Evidence, Interrupt, Judge, Recurrence, Refusal, Role, State,
 };
 use interrupts::policy::{Automatic, Policy};
-use interrupts::store::{AdmitError, ChangeError, Delivery, StoreError};
+use interrupts::store::{AdmitError, ChangeError, Delivery, Intent, StoreError};
 use interrupts::{ActorName, Digest};
 use jiff::Timestamp;
 use routing_core::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};
@@ -140,13 +140,21 @@ impl StoredInterrupts {
         Ok(row.is_some_and(|row| matches!(row.state, State::Resolved | State::Rerouted)))
     }
 
-    /// Records an agent's interrupt: the one that an event asked for is acknowledged, another one is raised.
-    pub async fn raise(&self, raising: &Raising<'_>) -> Result<(), KeepError> {
+    /// Records an agent's interrupt, and the intent to raise it, where that is not recorded yet: the one that an event asked
+    /// for is acknowledged, another one is raised.
+    pub async fn raise(
+        &self,
+        raising: &Raising<'_>,
+        intent: Option<Intent>,
+    ) -> Result<(), KeepError> {
         let store = self.record.store();
         let content = serde_json::to_string(raising.request)?;
         let deciders = self.deciders();
         match store.interrupt(raising.interrupt).await? {
             Some(asked_for) => {
+                if let Some(intent) = intent {
+                    store.begin(self.record.epoch()?, intent).await?;
+                }
                 let form = raising.details.form();
                 let evidence = Evidence::Request { content, form };
                 self.acknowledge(asked_for, evidence).await?;
@@ -171,7 +179,10 @@ impl StoredInterrupts {
                 admission.routes = kinds.routes()?;
                 let mut admission = admission.answered_in(raising.details.form());
                 set_terms(&self.record, &mut admission).await?;
-                self.put(admission, deciders).await?;
+                match intent {
+                    Some(intent) => self.put_at(intent, admission, deciders).await?,
+                    None => self.put(admission, deciders).await?,
+                };
             }
         }
         Ok(())

@@ -93,8 +93,8 @@ impl LiveRun {
         } = raiser;
         let journal = &self.journal;
         let payload = request.payload()?;
-        let interrupt = match begun {
-            Some(interrupt) => interrupt,
+        let (interrupt, intent) = match begun {
+            Some(interrupt) => (interrupt, None),
             None => {
                 let at = journal.time_near(node);
                 let (interrupt, event) = self.stored_interrupts.id_for(node, turn, at).await?;
@@ -105,8 +105,10 @@ impl LiveRun {
                 };
                 let place = place::interrupt(node, turn);
                 let content = serde_json::to_string(&intent)?;
-                journal.begin(node, INTERRUPT, &place, &content).await?;
-                interrupt
+                (
+                    interrupt,
+                    Some(journal.to_begin(node, INTERRUPT, &place, content)?),
+                )
             }
         };
         let raising = Raising {
@@ -117,7 +119,11 @@ impl LiveRun {
             details: &request.details(),
             request: &payload,
         };
-        self.stored_interrupts.raise(&raising).await?;
+        let effect = intent.as_ref().map(|intent| intent.effect);
+        self.stored_interrupts.raise(&raising, intent).await?;
+        if let Some(effect) = effect {
+            journal.has_begun(effect);
+        }
         Ok(interrupt)
     }
 

@@ -153,9 +153,6 @@ pub enum PutQuestionError {
     /// It was not raised.
     #[error(transparent)]
     Admit(#[from] AdmitError),
-    /// It was raised, and could not be put to people.
-    #[error(transparent)]
-    Change(#[from] ChangeError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

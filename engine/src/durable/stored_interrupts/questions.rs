@@ -8,7 +8,7 @@ use interrupts::life::{
     State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
 };
 use interrupts::policy::Policy;
-use interrupts::store::{ChangeError, Deciders, RaisedQuestion};
+use interrupts::store::{ChangeError, Deciders, Intent, PutQuestion, RaisedQuestion};
 use interrupts::{ActorName, Digest, KindName, RouteName};
 use routing_core::review::{Answer, Answerer, Question, Reviewer};
 use routing_core::{
@@ -109,12 +109,31 @@ impl StoredInterrupts {
         admission: Admission,
         deciders: Deciders,
     ) -> Result<Interrupt, KeepError> {
-        let raised = RaisedQuestion {
+        let raised = self.raised(admission, deciders);
+        Ok(self.record.store().raise(raised).await?.into_interrupt())
+    }
+
+    /// The same, with the intent to ask.
+    pub async fn put_at(
+        &self,
+        intent: Intent,
+        admission: Admission,
+        deciders: Deciders,
+    ) -> Result<Interrupt, KeepError> {
+        let question = PutQuestion {
+            raised: self.raised(admission, deciders),
+            epoch: self.record.epoch()?,
+            intent,
+        };
+        Ok(self.record.store().put_question(question).await?)
+    }
+
+    fn raised(&self, admission: Admission, deciders: Deciders) -> RaisedQuestion {
+        RaisedQuestion {
             admission,
             delivery: self.record.delivery(None),
             deciders,
-        };
-        Ok(self.record.store().raise(raised).await?.into_interrupt())
+        }
     }
 
     /// An interrupt that is there.
