@@ -21,7 +21,7 @@ use routing_core::reroute::RerouteLimits;
 use routing_core::{Clock, SystemClock};
 
 use crate::operation::Operation;
-use crate::relational::{Reads, Relational};
+use crate::relational::{Relational, checked};
 use crate::tables::Rules;
 
 /// Settings that a store is opened with.
@@ -145,7 +145,7 @@ pub(crate) async fn count_rows_when_due<B: Relational>(
         return Ok(());
     }
     let began = Instant::now();
-    store.backend.count_rows().await?;
+    store.backend.ask(checked::count_rows).await?;
     *lock(&store.rows_counted) = Some((Instant::now(), began.elapsed()));
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! [`SqliteStore`] keeps everything in one file, durably; [`MemoryStore`] in a SQLite database in the memory of one process.
 //! What an operation means is written once, in `operation`, as synchronous code over `tables`; how a record lies in its
-//! table, in `relational/record.rs`; what is asked, in `relational/read.rs`. A backend only carries statements out, so no two
+//! table, in `relational/record.rs`; what is asked, in the ports in `adapter`. A backend only carries statements out, so no two
 //! can differ in meaning.
 //!
 //! For another database, implement the traits of [`backend`] in a crate of your own.

@@ -7,7 +7,8 @@ use interrupts::store::{NewToken, StoreError, TokenRow, Tokens};
 
 use super::Adapter;
 use crate::operation::{LONGEST_CHAIN, PutToken, RevokeToken, UseToken};
-use crate::relational::{Reads, Relational};
+use crate::relational::{Relational, Rows as _, body, columns, sealed};
+use crate::tables::PlacedToken;
 
 #[async_trait]
 impl<B: Relational> Tokens for Adapter<B> {
@@ -16,7 +17,7 @@ impl<B: Relational> Tokens for Adapter<B> {
     }
 
     async fn use_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError> {
-        match self.backend.token(digest).await? {
+        match self.backend.record::<PlacedToken>(&digest).await? {
             Some(token) if token.once => self.backend.submit(UseToken { digest }).await,
             // Nothing is written for one that can be used again, so it need not queue behind what is.
             token => {
@@ -29,7 +30,7 @@ impl<B: Relational> Tokens for Adapter<B> {
                     let Some(digest) = above else {
                         return Ok(Some(token));
                     };
-                    match self.backend.token(digest).await? {
+                    match self.backend.record::<PlacedToken>(&digest).await? {
                         Some(row) if row.vouches_at(now) => above = row.of,
                         Some(_) | None => return Ok(None),
                     }
@@ -48,6 +49,13 @@ impl<B: Relational> Tokens for Adapter<B> {
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRow>, StoreError> {
-        self.backend.tokens().await
+        let sql = concat!(
+            "SELECT ",
+            columns!(tokens),
+            " FROM tokens ORDER BY position"
+        );
+        self.backend
+            .rows(sql, [], |row| body(row, &sealed::TOKENS))
+            .await
     }
 }

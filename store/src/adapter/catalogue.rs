@@ -4,12 +4,14 @@ use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::Actor;
-use interrupts::store::{CatalogueRow, Catalogues, FollowError, Run, RunError, StoreError};
+use interrupts::store::{
+    CatalogueRow, Catalogues, FollowError, Run, RunError, Runs as _, StoreError,
+};
 use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{CatalogueNews, FollowCatalogue, KeepCatalogue};
-use crate::relational::{Reads, Relational};
+use crate::relational::{Cell, Relational, Rows as _, catalogue, catalogue_row, columns};
 
 #[async_trait]
 impl<B: Relational> Catalogues for Adapter<B> {
@@ -24,14 +26,14 @@ impl<B: Relational> Catalogues for Adapter<B> {
         catalogue: SharedCatalogue,
         accepted: Option<Actor>,
     ) -> Result<Run, FollowError> {
-        let Some(row) = self.backend.run(run).await? else {
+        let Some(row) = self.run(run).await? else {
             return Err(RunError::Unknown { run }.into());
         };
         let news = match row.catalogue {
             // Nothing is written for most runs that continue.
             Some(digest) if digest == catalogue.digest() && row.epoch == epoch => return Ok(row),
             Some(digest) => {
-                let before = self.backend.catalogue(digest).await?;
+                let before = self.catalogue(digest).await?;
                 let before = before.ok_or_else(|| StoreError::Corrupt {
                     detail: format!("{run} names a catalogue that is not there: {digest}"),
                 })?;
@@ -56,10 +58,19 @@ impl<B: Relational> Catalogues for Adapter<B> {
     }
 
     async fn catalogue(&self, digest: Digest) -> Result<Option<SharedCatalogue>, StoreError> {
-        self.backend.catalogue(digest).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(catalogues),
+            " FROM catalogues WHERE digest = ?"
+        );
+        self.backend
+            .row(sql, [Cell::made(&digest)], catalogue)
+            .await
     }
 
     async fn catalogues(&self) -> Result<Vec<CatalogueRow>, StoreError> {
-        self.backend.catalogues().await
+        let sql =
+            "SELECT position, digest, name, version, '', seal FROM catalogues ORDER BY position";
+        self.backend.rows(sql, [], catalogue_row).await
     }
 }

@@ -10,7 +10,7 @@ use interrupts::store::{
     TogetherError, WaitingPosition,
 };
 use interrupts::{ActorName, Digest, IdempotencyKey};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
 use super::Adapter;
@@ -18,7 +18,68 @@ use crate::operation::{
     Admit, Change, ChangeInterrupt, DecideTogether, ExpireReroute, Join, NodeEnded, Put, Raise,
     TurnIgnored,
 };
-use crate::relational::{Reads, Relational};
+use crate::relational::{
+    Cell, Columns, Found, Relational, Rows as _, body, columns, count, interrupt_id, list,
+    numbered, sealed,
+};
+use crate::tables::InterruptRow;
+
+/// The ended and the open ones each lie in order.
+const INTERRUPTS_OF_RUN: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM (SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_of_run \
+     WHERE run = ?1 AND live = 0 AND position > ?2 UNION ALL SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_of_run \
+     WHERE run = ?1 AND live = 1 AND position > ?2) AS of_run \
+     WHERE (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
+     AND (CAST(?4 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?4))) \
+     ORDER BY position LIMIT ?5"
+);
+/// What has ended is not looked at, however much of it a run has.
+const OPEN_INTERRUPTS_OF_RUN: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_of_run \
+     WHERE run = ?1 AND live = 1 AND position > ?2 \
+     AND (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
+     AND state IN (SELECT value FROM json_each(?4)) \
+     ORDER BY position LIMIT ?5"
+);
+const OPEN_INTERRUPTS: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_open \
+     WHERE live = 1 AND position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
+     AND state IN (SELECT value FROM json_each(?3)) \
+     ORDER BY position LIMIT ?4"
+);
+const INTERRUPTS: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM interrupts \
+     WHERE position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
+     AND (CAST(?3 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?3))) \
+     ORDER BY position LIMIT ?4"
+);
+
+/// What waits for a person, from the index alone. A time as text is compared without its `Z`, which comes after the digits
+/// of a fraction that the other time may have.
+macro_rules! waiting {
+    () => {
+        " FROM interrupts INDEXED BY interrupts_waiting WHERE state = 'awaiting_review' \
+         AND (CAST(?1 AS TEXT) IS NULL OR assignee = ?1 OR (claimed_by = ?1 AND claimed_until > ?2))"
+    };
+}
+
+/// Whose, and when, in that statement.
+fn whose(of: Option<&ActorName>, now: Timestamp) -> [Cell<'static>; 2] {
+    let person = Cell::text(of.map(|person| person.as_str().to_owned()));
+    [person, Cell::made(&now.to_string().trim_end_matches('Z'))]
+}
 
 #[async_trait]
 impl<B: Relational> Interrupts for Adapter<B> {
@@ -137,7 +198,7 @@ impl<B: Relational> Interrupts for Adapter<B> {
 
     async fn sweep(&self, limit: u32) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
-        for id in self.backend.due(self.backend.time(), limit).await? {
+        for id in self.due(limit).await? {
             // Another process may have been faster since the list was made: then there is nothing left to do.
             match apply(&self.backend, id, Change::Expire).await {
                 Ok(_expired) => swept.expired.push(id),
@@ -150,11 +211,21 @@ impl<B: Relational> Interrupts for Adapter<B> {
     }
 
     async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, StoreError> {
-        self.backend.interrupt(id).await
+        self.backend.record::<InterruptRow>(&id).await
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError> {
-        self.backend.interrupt_of(key).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(interrupts),
+            " FROM interrupts WHERE key = ?1 UNION ALL SELECT ",
+            columns!(interrupts),
+            " FROM interrupts \
+             WHERE id IN (SELECT interrupt FROM joined WHERE key = ?1)"
+        );
+        self.backend
+            .point(sql, [Cell::made(key)], |row| body(row, &sealed::INTERRUPTS))
+            .await
     }
 
     async fn interrupts(
@@ -162,11 +233,39 @@ impl<B: Relational> Interrupts for Adapter<B> {
         filter: &Filter,
         page: Page,
     ) -> Result<Vec<(u64, Interrupt)>, StoreError> {
-        self.backend.interrupts(filter, page).await
+        let after = Cell::position(page.after)?;
+        let limit = Cell::limit(page.limit);
+        let node = Cell::text(filter.node.as_ref().map(ToString::to_string));
+        let states = list(filter.states.iter().map(|state| state.name()));
+        let only_live = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_live());
+        let read = |row: &dyn Columns| numbered(row, &sealed::INTERRUPTS);
+        // A statement for each, so that each has its index.
+        match filter.run {
+            Some(run) => {
+                let values = [Cell::made(&run), after, node, states, limit];
+                let sql = match only_live {
+                    true => OPEN_INTERRUPTS_OF_RUN,
+                    false => INTERRUPTS_OF_RUN,
+                };
+                self.backend.rows(sql, values, read).await
+            }
+            None => {
+                let sql = match only_live {
+                    true => OPEN_INTERRUPTS,
+                    false => INTERRUPTS,
+                };
+                self.backend
+                    .rows(sql, [after, node, states, limit], read)
+                    .await
+            }
+        }
     }
 
     async fn count_waiting(&self, of: Option<&ActorName>) -> Result<u64, StoreError> {
-        self.backend.count_waiting(of, self.backend.time()).await
+        let now = self.backend.time();
+        let sql = concat!("SELECT COUNT(*)", waiting!());
+        let counted = self.backend.row(sql, whose(of, now), |row| count(row, 0));
+        Ok(counted.await?.unwrap_or(0))
     }
 
     async fn waiting(
@@ -176,14 +275,29 @@ impl<B: Relational> Interrupts for Adapter<B> {
         limit: u32,
     ) -> Result<Vec<(WaitingPosition, Interrupt)>, StoreError> {
         let now = self.backend.time();
-        self.backend.waiting(of, now, after, limit).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(interrupts),
+            waiting!(),
+            " AND (priority, position) > (?3, ?4) ORDER BY priority, position LIMIT ?5"
+        );
+        let [person, now] = whose(of, now);
+        let priority = Cell::Number(i64::from(after.priority));
+        let admitted = Cell::position(after.admitted)?;
+        let values = [person, now, priority, admitted, Cell::limit(limit)];
+        self.backend
+            .rows(sql, values, |row| {
+                let (admitted, interrupt) = numbered(row, &sealed::INTERRUPTS)?;
+                Ok((WaitingPosition::of(admitted, &interrupt), interrupt))
+            })
+            .await
     }
 }
 
 #[async_trait]
 impl<B: Relational> Reroutes for Adapter<B> {
     async fn reroute(&self, event: &EventId) -> Result<Option<RerouteRow>, StoreError> {
-        self.backend.reroute(event).await
+        self.backend.record::<RerouteRow>(event).await
     }
 
     async fn turn_ignored(
@@ -206,14 +320,43 @@ impl<B: Relational> Reroutes for Adapter<B> {
 
     async fn expire_reroutes(&self, limit: u32) -> Result<Vec<RerouteRow>, StoreError> {
         let mut expired = Vec::new();
-        for event in self
-            .backend
-            .due_reroutes(self.backend.time(), limit)
-            .await?
-        {
+        for event in self.due_reroutes(limit).await? {
             expired.extend(self.backend.submit(ExpireReroute { event }).await?);
         }
         Ok(expired)
+    }
+}
+
+impl<B: Relational> Adapter<B> {
+    /// Live interrupts whose deadlines have passed.
+    async fn due(&self, limit: u32) -> Found<Vec<InterruptId>> {
+        let now = self.backend.time();
+        let sql = "SELECT id FROM interrupts \
+             WHERE live = 1 AND deadline <= ? ORDER BY deadline LIMIT ?";
+        self.backend
+            .rows(
+                sql,
+                [Cell::Number(now.as_microsecond()), Cell::limit(limit)],
+                interrupt_id,
+            )
+            .await
+    }
+
+    /// Pending reroutes whose time has passed.
+    async fn due_reroutes(&self, limit: u32) -> Found<Vec<EventId>> {
+        let now = self.backend.time();
+        let sql = concat!(
+            "SELECT ",
+            columns!(reroutes),
+            " FROM reroutes \
+             WHERE pending = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?"
+        );
+        let rows = self.backend.rows(
+            sql,
+            [Cell::Number(now.as_microsecond()), Cell::limit(limit)],
+            |row| body::<RerouteRow>(row, &sealed::REROUTES),
+        );
+        Ok(rows.await?.into_iter().map(|row| row.event).collect())
     }
 }
 

@@ -7,7 +7,7 @@ use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{Begin, Finish};
-use crate::relational::{JournalPart, Reads, Relational};
+use crate::relational::{Cell, Relational, Rows as _, body, columns, sealed};
 
 #[async_trait]
 impl<B: Relational> Journal for Adapter<B> {
@@ -30,11 +30,23 @@ impl<B: Relational> Journal for Adapter<B> {
     }
 
     async fn effect(&self, effect: EffectId) -> Result<Option<JournalEntry>, StoreError> {
-        self.backend.effect(effect).await
+        self.backend.record::<JournalEntry>(&effect).await
     }
 
     async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, StoreError> {
-        self.backend.journal(run, JournalPart::Whole, page).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(journal),
+            " FROM journal WHERE run = ? AND position > ? ORDER BY position LIMIT ?"
+        );
+        let values = [
+            Cell::made(&run),
+            Cell::position(page.after)?,
+            Cell::limit(page.limit),
+        ];
+        self.backend
+            .rows(sql, values, |row| body(row, &sealed::JOURNAL))
+            .await
     }
 
     async fn unknown_effects(
@@ -42,8 +54,18 @@ impl<B: Relational> Journal for Adapter<B> {
         run: RunId,
         page: Page,
     ) -> Result<Vec<JournalEntry>, StoreError> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(journal),
+            " FROM journal WHERE run = ? AND position > ? AND done = 0 ORDER BY position LIMIT ?"
+        );
+        let values = [
+            Cell::made(&run),
+            Cell::position(page.after)?,
+            Cell::limit(page.limit),
+        ];
         self.backend
-            .journal(run, JournalPart::WithoutResult, page)
+            .rows(sql, values, |row| body(row, &sealed::JOURNAL))
             .await
     }
 }

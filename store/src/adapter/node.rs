@@ -11,7 +11,8 @@ use routing_core::{NodeId, RunId};
 
 use super::Adapter;
 use crate::operation::{KeepReading, PutNodes, ReadMessages, SendMessage, WithdrawMessage};
-use crate::relational::{Reads, Relational};
+use crate::relational::{Cell, Relational, Rows as _, body, columns, numbered, sealed};
+use crate::tables::PlacedNode;
 
 #[async_trait]
 impl<B: Relational> Nodes for Adapter<B> {
@@ -20,7 +21,9 @@ impl<B: Relational> Nodes for Adapter<B> {
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, StoreError> {
-        self.backend.node(run, node).await
+        self.backend
+            .record::<PlacedNode>(&(run, node.clone()))
+            .await
     }
 
     async fn nodes(
@@ -28,7 +31,38 @@ impl<B: Relational> Nodes for Adapter<B> {
         run: Option<RunId>,
         page: Page,
     ) -> Result<Vec<(u64, NodeRow)>, StoreError> {
-        self.backend.nodes(run, page).await
+        let after = Cell::position(page.after)?;
+        // Two statements, so that each has its index.
+        match run {
+            Some(run) => {
+                let sql = concat!(
+                    "SELECT ",
+                    columns!(nodes),
+                    " FROM nodes WHERE run = ? AND position > ? \
+                     ORDER BY position LIMIT ?"
+                );
+                self.backend
+                    .rows(
+                        sql,
+                        [Cell::made(&run), after, Cell::limit(page.limit)],
+                        |row| numbered(row, &sealed::NODES),
+                    )
+                    .await
+            }
+            None => {
+                let sql = concat!(
+                    "SELECT ",
+                    columns!(nodes),
+                    " FROM nodes WHERE position > ? \
+                     ORDER BY position LIMIT ?"
+                );
+                self.backend
+                    .rows(sql, [after, Cell::limit(page.limit)], |row| {
+                        numbered(row, &sealed::NODES)
+                    })
+                    .await
+            }
+        }
     }
 }
 
@@ -39,7 +73,20 @@ impl<B: Relational> Messages for Adapter<B> {
     }
 
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError> {
-        self.backend.messages(run, page).await
+        let sql = concat!(
+            "SELECT ",
+            columns!(messages),
+            " FROM messages WHERE run = ? AND position > ? \
+             ORDER BY position LIMIT ?"
+        );
+        let values = [
+            Cell::made(&run),
+            Cell::position(page.after)?,
+            Cell::limit(page.limit),
+        ];
+        self.backend
+            .rows(sql, values, |row| body(row, &sealed::MESSAGES))
+            .await
     }
 
     async fn withdraw_message(
@@ -48,7 +95,7 @@ impl<B: Relational> Messages for Adapter<B> {
         message: u64,
         by: Actor,
     ) -> Result<StoredMessage, MessageError> {
-        let found = message_at(&self.backend, run, message).await?;
+        let found = message_at(self, run, message).await?;
         let unknown = MessageError::UnknownMessage { run, message };
         let key = found.ok_or(unknown)?.message.key;
         let operation = WithdrawMessage {
@@ -66,7 +113,7 @@ impl<B: Relational> Messages for Adapter<B> {
         epoch: u64,
         messages: &[u64],
     ) -> Result<Vec<u64>, RunError> {
-        let keys = keys_of(&self.backend, run, messages).await?;
+        let keys = keys_of(self, run, messages).await?;
         let operation = ReadMessages { run, epoch, keys };
         self.backend.submit(operation).await
     }
@@ -77,7 +124,7 @@ impl<B: Relational> Messages for Adapter<B> {
         reading: Intent,
         messages: &[u64],
     ) -> Result<Option<JournalEntry>, JournalError> {
-        let keys = keys_of(&self.backend, reading.run, messages).await?;
+        let keys = keys_of(self, reading.run, messages).await?;
         if keys.len() < messages.len() {
             return Ok(None);
         }
@@ -92,13 +139,13 @@ impl<B: Relational> Messages for Adapter<B> {
 
 /// The keys by which messages are kept. What is found here is looked at again in the transaction.
 async fn keys_of<B: Relational>(
-    backend: &B,
+    store: &Adapter<B>,
     run: RunId,
     messages: &[u64],
 ) -> Result<Vec<IdempotencyKey>, StoreError> {
     let mut keys = Vec::new();
     for message in messages {
-        let found = message_at(backend, run, *message).await?;
+        let found = message_at(store, run, *message).await?;
         keys.extend(found.map(|stored| stored.message.key));
     }
     Ok(keys)
@@ -106,13 +153,13 @@ async fn keys_of<B: Relational>(
 
 /// The message of a run at this place among all.
 async fn message_at<B: Relational>(
-    backend: &B,
+    store: &Adapter<B>,
     run: RunId,
     position: u64,
 ) -> Result<Option<StoredMessage>, StoreError> {
     let Some(after) = position.checked_sub(1) else {
         return Ok(None);
     };
-    let found = backend.messages(run, Page { after, limit: 1 }).await?;
+    let found = store.messages(run, Page { after, limit: 1 }).await?;
     Ok(found.into_iter().find(|it| it.position == position))
 }

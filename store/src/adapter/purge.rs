@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use interrupts::life::RunState;
-use interrupts::store::{AuditHead, AuditSubject, Page, Pages, Purge, Purged, StoreError};
+use interrupts::store::{
+    Audit as _, AuditHead, AuditSubject, Page, Pages, Purge, Purged, Runs as _, StoreError,
+};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{Cut, PurgeRun, PurgedRun, ended_before};
-use crate::relational::{Reads, Relational};
+use crate::relational::{Cell, Found, Relational, Rows as _, count};
 
 /// How many rows are read at a time.
 const ROWS_AT_A_TIME: u32 = 1_000;
@@ -31,19 +33,19 @@ impl<B: Relational> Purge for Adapter<B> {
     async fn purgeable(&self, age: SignedDuration) -> Result<Purged, StoreError> {
         let before = self.backend.time().checked_sub(age);
         let before = before.unwrap_or(Timestamp::MIN);
-        let runs = going(&self.backend, before).await?;
-        Ok(plan(&self.backend, before, runs).await?.purged())
+        let runs = going(self, before).await?;
+        Ok(plan(self, before, runs).await?.purged())
     }
 
     async fn purge(&self, age: SignedDuration) -> Result<Purged, StoreError> {
         let before = self.backend.time().checked_sub(age);
         let before = before.unwrap_or(Timestamp::MIN);
-        let runs = going(&self.backend, before).await?;
-        let mut plan = plan(&self.backend, before, runs).await?;
-        let gone = forget(&self.backend, &plan).await?;
+        let runs = going(self, before).await?;
+        let mut plan = plan(self, before, runs).await?;
+        let gone = forget(self, &plan).await?;
         if gone.len() < plan.runs.len() {
             // The audit tells of what stays after all.
-            plan = self::plan(&self.backend, before, gone).await?;
+            plan = self::plan(self, before, gone).await?;
         }
         let purged = plan.purged();
         self.backend.submit(plan.cut).await?;
@@ -73,14 +75,14 @@ impl PurgePlan {
 
 /// The runs that may go, each with what belongs to it.
 async fn going<B: Relational>(
-    backend: &B,
+    store: &Adapter<B>,
     before: Timestamp,
 ) -> Result<Vec<(RunId, Purged)>, StoreError> {
-    let needed = needed(backend, 0).await?;
+    let needed = needed(store, 0).await?;
     let mut going = Vec::new();
-    for run in ended(backend, before).await? {
+    for run in ended(store, before).await? {
         if !needed.contains(&run) {
-            going.push((run, backend.footprint(run).await?));
+            going.push((run, store.footprint(run).await?));
         }
     }
     Ok(going)
@@ -88,14 +90,14 @@ async fn going<B: Relational>(
 
 /// What goes beside these runs.
 async fn plan<B: Relational>(
-    backend: &B,
+    store: &Adapter<B>,
     before: Timestamp,
     runs: Vec<(RunId, Purged)>,
 ) -> Result<PurgePlan, StoreError> {
-    let (outbox, notifications) = backend.dealt_with(before).await?;
-    let anchor = backend.audit_anchor().await?;
+    let (outbox, notifications) = store.dealt_with(before).await?;
+    let anchor = store.audit_anchor().await?;
     let gone = runs.iter().map(|(run, _of_run)| *run).collect();
-    let audit = settled(backend, anchor, before, gone).await?;
+    let audit = settled(store, anchor, before, gone).await?;
     Ok(PurgePlan {
         before,
         runs,
@@ -107,7 +109,7 @@ async fn plan<B: Relational>(
 
 /// Forgets the runs of a plan, and says which are gone. One at a time, so that no writer waits for long.
 async fn forget<B: Relational>(
-    backend: &B,
+    store: &Adapter<B>,
     plan: &PurgePlan,
 ) -> Result<Vec<(RunId, Purged)>, StoreError> {
     let mut gone = Vec::new();
@@ -124,11 +126,11 @@ async fn forget<B: Relational>(
                 before: plan.before,
                 known_runs,
             };
-            match backend.submit(purge).await? {
+            match store.backend.submit(purge).await? {
                 PurgedRun::Gone => break true,
                 PurgedRun::Stays => break false,
                 PurgedRun::MoreRuns(runs) => {
-                    needed.extend(self::needed(backend, known_runs).await?);
+                    needed.extend(self::needed(store, known_runs).await?);
                     known_runs = runs;
                 }
             }
@@ -142,7 +144,10 @@ async fn forget<B: Relational>(
 
 /// Runs with checkpoints that other runs continue from, if those have not ended and saved none of their own yet. Looks
 /// at the runs after a place.
-async fn needed<B: Relational>(backend: &B, after: u64) -> Result<BTreeSet<RunId>, StoreError> {
+async fn needed<B: Relational>(
+    store: &Adapter<B>,
+    after: u64,
+) -> Result<BTreeSet<RunId>, StoreError> {
     let live = [
         RunState::Created,
         RunState::Running,
@@ -152,7 +157,7 @@ async fn needed<B: Relational>(backend: &B, after: u64) -> Result<BTreeSet<RunId
     ];
     let mut needed = BTreeSet::new();
     let mut pages = Pages::after(after, ROWS_AT_A_TIME);
-    while let Some(rows) = pages.next(|page| backend.runs(&live, page)).await? {
+    while let Some(rows) = pages.next(|page| store.runs(&live, page)).await? {
         let unsaved = rows.iter().filter(|(_place, run)| run.checkpoint == 0);
         let from = unsaved.filter_map(|(_place, run)| run.forked_from);
         needed.extend(from.map(|checkpoint| checkpoint.run));
@@ -161,10 +166,13 @@ async fn needed<B: Relational>(backend: &B, after: u64) -> Result<BTreeSet<RunId
 }
 
 /// Runs that ended at a time or before it.
-async fn ended<B: Relational>(backend: &B, before: Timestamp) -> Result<Vec<RunId>, StoreError> {
+async fn ended<B: Relational>(
+    store: &Adapter<B>,
+    before: Timestamp,
+) -> Result<Vec<RunId>, StoreError> {
     let finals = [RunState::Completed, RunState::Failed, RunState::Cancelled];
     let (mut ended, mut pages) = (Vec::new(), Pages::of(ROWS_AT_A_TIME));
-    while let Some(rows) = pages.next(|page| backend.runs(&finals, page)).await? {
+    while let Some(rows) = pages.next(|page| store.runs(&finals, page)).await? {
         let old = rows
             .iter()
             .filter(|(_place, run)| ended_before(run, before));
@@ -175,7 +183,7 @@ async fn ended<B: Relational>(backend: &B, before: Timestamp) -> Result<Vec<RunI
 
 /// The last row of the audit that may go: all before it are old enough, and about runs that are gone.
 async fn settled<B: Relational>(
-    backend: &B,
+    store: &Adapter<B>,
     anchor: AuditHead,
     before: Timestamp,
     mut gone: BTreeSet<RunId>,
@@ -186,7 +194,7 @@ async fn settled<B: Relational>(
             after: last.position,
             limit: ROWS_AT_A_TIME,
         };
-        let rows = backend.audit(page).await?;
+        let rows = store.audit(page).await?;
         if rows.is_empty() {
             return Ok(last);
         }
@@ -198,7 +206,7 @@ async fn settled<B: Relational>(
             if let Some(run) = run_of(&entry.subject)
                 && !gone.contains(&run)
             {
-                if backend.run(run).await?.is_some() {
+                if store.run(run).await?.is_some() {
                     return Ok(last);
                 }
                 gone.insert(run);
@@ -219,5 +227,52 @@ const fn run_of(subject: &AuditSubject) -> Option<RunId> {
         | AuditSubject::Message { run, .. } => Some(*run),
         AuditSubject::Rule { run, .. } => *run,
         AuditSubject::Token { .. } | AuditSubject::Purge { .. } => None,
+    }
+}
+
+impl<B: Relational> Adapter<B> {
+    /// Where the audit was cut off; [`AuditHead::EMPTY`] where it is whole.
+    async fn audit_anchor(&self) -> Found<AuditHead> {
+        let heads = self.backend.heads().await?;
+        Ok(heads.map_or(AuditHead::EMPTY, |heads| heads.audit_anchor))
+    }
+
+    /// How much belongs to a run. Its list of runs is empty.
+    async fn footprint(&self, run: RunId) -> Found<Purged> {
+        let sql = "SELECT (SELECT COUNT(*) FROM interrupts WHERE run = ?1), \
+             (SELECT COUNT(*) FROM reroutes WHERE run = ?1), \
+             (SELECT COUNT(*) FROM journal WHERE run = ?1), \
+             (SELECT COUNT(*) FROM checkpoints WHERE run = ?1), \
+             (SELECT COUNT(*) FROM nodes WHERE run = ?1), \
+             (SELECT COUNT(*) FROM messages WHERE run = ?1)";
+        let counted = self.backend.row(sql, [Cell::made(&run)], |row| {
+            Ok(Purged {
+                interrupts: count(row, 0)?,
+                reroutes: count(row, 1)?,
+                effects: count(row, 2)?,
+                checkpoints: count(row, 3)?,
+                nodes: count(row, 4)?,
+                messages: count(row, 5)?,
+                ..Purged::default()
+            })
+        });
+        Ok(counted.await?.unwrap_or_default())
+    }
+
+    /// The last row of the outbox that every consumer with a cursor has dealt with, and before which no row is
+    /// younger than a time; and how many rows there are up to it.
+    async fn dealt_with(&self, before: Timestamp) -> Found<(u64, u64)> {
+        // The first row that stays ends the list, so that none goes from its middle.
+        let sql = "WITH bounds (first) AS (SELECT MIN(bound) FROM (SELECT \
+             COALESCE((SELECT MIN(position) FROM outbox WHERE at > ?1), 9223372036854775807) AS bound UNION ALL SELECT \
+             COALESCE((SELECT MIN(position) + 1 FROM cursors), 9223372036854775807)) AS ends) \
+             SELECT COALESCE(MAX(position), 0), COUNT(*) FROM outbox, bounds \
+             WHERE position < bounds.first";
+        let found = self
+            .backend
+            .row(sql, [Cell::Number(before.as_microsecond())], |row| {
+                Ok((count(row, 0)?, count(row, 1)?))
+            });
+        Ok(found.await?.unwrap_or_default())
     }
 }

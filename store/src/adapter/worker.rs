@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use super::Adapter;
 use crate::operation::TellWorker;
-use crate::relational::{Reads, Relational};
+use crate::relational::{Columns, Relational, Rows as _, read_json, text};
 
 #[async_trait]
 impl<B: Relational> Workers for Adapter<B> {
@@ -23,7 +23,10 @@ impl<B: Relational> Workers for Adapter<B> {
     }
 
     async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
-        let (workers, now) = (self.backend.workers().await?, self.backend.time());
+        let now = self.backend.time();
+        let sql = "SELECT body FROM workers ORDER BY name";
+        let read = |row: &dyn Columns| read_json::<WorkerRow>("a worker", text(row, 0)?);
+        let workers = self.backend.rows(sql, [], read).await?;
         let live = workers.into_iter().filter(|worker| worker.until > now);
         Ok(live.collect())
     }

@@ -56,7 +56,7 @@ fn place_of(table: &Sealed) -> Option<usize> {
 
 /// A row that the audit vouches for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     Interrupt(InterruptId),
     Run(RunId),
     Checkpoint(CheckpointId),

@@ -23,7 +23,7 @@ pub(super) const MOST_TOLD: usize = 10;
 /// # Errors
 ///
 /// [`StoreError::Corrupt`] with what is missing.
-pub(super) fn count_rows(database: &mut dyn Database) -> Result<(), StoreError> {
+pub(crate) fn count_rows(database: &mut dyn Database) -> Result<(), StoreError> {
     let mut found = Vec::new();
     database.each(heads::WITH_COUNTS, &[Cell::Number(1)], &mut |row| {
         let heads = heads::newest(row)?.0;

@@ -18,7 +18,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| damaged(&error))
 }
 
-pub(super) fn position(position: u64) -> Result<i64, StoreError> {
+pub(crate) fn position(position: u64) -> Result<i64, StoreError> {
     i64::try_from(position).map_err(|error| damaged(&error))
 }
 
@@ -28,7 +28,7 @@ pub(super) fn node_key((run, node): &(RunId, NodeId)) -> String {
 }
 
 /// Reads JSON that this program wrote.
-pub(super) fn read_json<T: DeserializeOwned>(place: &str, json: &str) -> Result<T, StoreError> {
+pub(crate) fn read_json<T: DeserializeOwned>(place: &str, json: &str) -> Result<T, StoreError> {
     serde_json::from_str(json).map_err(|error| damaged(&format!("{place}: {error}")))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn read_time(place: &str, microseconds: i64) -> Result<Timestamp, Sto
 }
 
 /// The text in a column of a row.
-pub(super) fn text(row: &dyn Columns, column: usize) -> Result<&str, StoreError> {
+pub(crate) fn text(row: &dyn Columns, column: usize) -> Result<&str, StoreError> {
     text_or_nothing(row, column)?.ok_or_else(|| damaged(&"a column has no text"))
 }
 
@@ -78,7 +78,7 @@ pub(super) fn number(row: &dyn Columns, column: usize) -> Result<i64, StoreError
 }
 
 /// The number in a column that counts something.
-pub(super) fn count(row: &dyn Columns, column: usize) -> Result<u64, StoreError> {
+pub(crate) fn count(row: &dyn Columns, column: usize) -> Result<u64, StoreError> {
     u64::try_from(number(row, column)?).map_err(|error| damaged(&error))
 }
 

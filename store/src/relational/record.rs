@@ -20,7 +20,7 @@ use crate::tables::{
 };
 
 /// A row with a text and a seal.
-pub(super) trait Record: Sized + 'static {
+pub(crate) trait Record: Sized + 'static {
     /// What it is found by.
     type Key: Ord + Clone + 'static;
     /// What its text says, as JSON.

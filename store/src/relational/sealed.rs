@@ -110,7 +110,7 @@ macro_rules! value {
 macro_rules! tables {
     ($($name:ident $table:ident $what:literal, named by $named:literal, found by $key:literal,
         [$first:literal $(, $fixed:literal)*], [$($changing:literal),*], $end:ident;)*) => {
-        $(pub(super) const $name: Sealed = Sealed {
+        $(pub(crate) const $name: Sealed = Sealed {
             table: stringify!($table),
             what: $what,
             covered: [$first $(, $fixed)* $(, $changing)*].len(),
@@ -144,7 +144,7 @@ macro_rules! tables {
                 concat!($first $(, ", ", $fixed)* $(, ", ", $changing)*, $crate::relational::sealed::end!(selects $end))
             };)*
         }
-        pub(super) use columns;
+        pub(crate) use columns;
     };
 }
 
@@ -170,7 +170,7 @@ tables! {
         ["position", "digest", "name", "version"], [], content;
     OUTBOX outbox "event", named by 0, found by "position", ["position", "at", "heads"], [], told;
 }
-pub(super) use end;
+pub(crate) use end;
 
 /// The tables whose rows are counted, in the order of their counts.
 pub(crate) const COUNTED: [&Sealed; 12] = [

@@ -39,7 +39,7 @@ impl VerifyProgress {
 }
 
 /// Reads everything once, as it was at one time.
-pub(super) fn whole(database: &mut dyn Database) -> Result<Verification, VerifyError> {
+pub(crate) fn whole(database: &mut dyn Database) -> Result<Verification, VerifyError> {
     let misfits = checked::misfits(database)?;
     database.begin_snapshot()?;
     let verified = whole_now(database, misfits);

@@ -13,25 +13,25 @@ use crate::relational::Found;
 use crate::tables::damaged;
 
 /// What a row of a table says.
-pub(super) fn body<T: DeserializeOwned>(row: &dyn Columns, table: &Sealed) -> Found<T> {
+pub(crate) fn body<T: DeserializeOwned>(row: &dyn Columns, table: &Sealed) -> Found<T> {
     read_json("a row", table.body(row)?)
 }
 
 /// Its position, and what a row of a table says.
-pub(super) fn numbered<T: DeserializeOwned>(row: &dyn Columns, table: &Sealed) -> Found<(u64, T)> {
+pub(crate) fn numbered<T: DeserializeOwned>(row: &dyn Columns, table: &Sealed) -> Found<(u64, T)> {
     Ok((count(row, 0)?, body(row, table)?))
 }
 
-pub(super) fn interrupt_id(row: &dyn Columns) -> Found<InterruptId> {
+pub(crate) fn interrupt_id(row: &dyn Columns) -> Found<InterruptId> {
     read_text("an interrupt", text(row, 0)?)
 }
 
-pub(super) fn rule_id(row: &dyn Columns) -> Found<RuleId> {
+pub(crate) fn rule_id(row: &dyn Columns) -> Found<RuleId> {
     read_text("a rule", text(row, 0)?)
 }
 
 /// A checkpoint. The code that continues from it checks whether the content has the digest.
-pub(in super::super) fn checkpoint(row: &dyn Columns) -> Found<Checkpoint> {
+pub(crate) fn checkpoint(row: &dyn Columns) -> Found<Checkpoint> {
     sealed::CHECKPOINTS.body(row)?;
     let id = CheckpointId {
         run: read_text("a checkpoint", text(row, 1)?)?,
@@ -56,7 +56,7 @@ pub(in super::super) fn checkpoint(row: &dyn Columns) -> Found<Checkpoint> {
 }
 
 /// A catalogue without what it says.
-pub(in super::super) fn catalogue_row(row: &dyn Columns) -> Found<CatalogueRow> {
+pub(crate) fn catalogue_row(row: &dyn Columns) -> Found<CatalogueRow> {
     sealed::CATALOGUES.body(row)?;
     Ok(CatalogueRow {
         position: count(row, 0)?,
@@ -67,7 +67,7 @@ pub(in super::super) fn catalogue_row(row: &dyn Columns) -> Found<CatalogueRow> 
 }
 
 /// A catalogue, which has its digest.
-pub(in super::super) fn catalogue(row: &dyn Columns) -> Found<SharedCatalogue> {
+pub(crate) fn catalogue(row: &dyn Columns) -> Found<SharedCatalogue> {
     let CatalogueRow { digest, .. } = catalogue_row(row)?;
     let misfit = || StoreError::DamagedRow {
         row: format!("catalogue {digest}"),
@@ -80,7 +80,7 @@ pub(in super::super) fn catalogue(row: &dyn Columns) -> Found<SharedCatalogue> {
     }
 }
 
-pub(super) fn notification(row: &dyn Columns) -> Found<OutboxRow> {
+pub(crate) fn notification(row: &dyn Columns) -> Found<OutboxRow> {
     Ok(OutboxRow {
         notification: body(row, &sealed::OUTBOX)?,
         position: count(row, 0)?,
@@ -88,7 +88,7 @@ pub(super) fn notification(row: &dyn Columns) -> Found<OutboxRow> {
     })
 }
 
-pub(in super::super) fn audited(row: &dyn Columns) -> Found<AuditRow> {
+pub(crate) fn audited(row: &dyn Columns) -> Found<AuditRow> {
     let position = count(row, 0)?;
     let misfit = || StoreError::DamagedRow {
         row: format!("row {position} of the audit"),
@@ -107,7 +107,7 @@ pub(in super::super) fn audited(row: &dyn Columns) -> Found<AuditRow> {
 }
 
 /// A list for `json_each`; nothing where the list does not restrict.
-pub(super) fn list(names: impl Iterator<Item = &'static str>) -> Cell<'static> {
+pub(crate) fn list(names: impl Iterator<Item = &'static str>) -> Cell<'static> {
     let names: Vec<&str> = names.collect();
     let list = (!names.is_empty()).then(|| serde_json::Value::from(names).to_string());
     Cell::text(list)
