@@ -1,11 +1,15 @@
 //! A plan whose question was given up because its deliveries failed: nothing waits for it for ever.
 
 use engine::run::RunStatus;
-use interrupts::life::{Actor, Interrupt, Role, RunState, State};
-use interrupts::store::{Delivery, Filter, Page};
-use interrupts::{ActorName, OwnerName};
+use interrupts::life::{
+    Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, RunState, Scope, State,
+    USUAL_ATTEMPTS, Verdict,
+};
+use interrupts::store::{Deciders, Delivery, Filter, Page, RaisedQuestion};
+use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
-use routing_core::InterruptId;
+use planning::{OpenQuestion, PlanSnapshot};
+use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::json;
 
 use crate::kept::{Act, Kept};
@@ -39,22 +43,63 @@ async fn questions(kept: &Kept) -> Vec<Interrupt> {
     found.into_iter().map(|(_, question)| question).collect()
 }
 
-/// A run whose process died when its agent had said what it asks, and before a person was told.
+/// A run whose process died when its agent had said what it asks, and before a person was told. An earlier version recorded
+/// the question first, and asked people later.
 async fn left_with_a_question() -> (Kept, Interrupt) {
     for operation in 0..1_000 {
         let kept = asking();
-        let mortal = Mortal::new(kept.store.clone(), Death::After(operation));
+        let mortal = Mortal::new(kept.store.clone(), Death::Before(operation));
         tokio::select! {
             biased;
             report = kept.execute_over(mortal.clone(), None) => panic!("it lived: {report:?}"),
             () = mortal.died() => {}
         }
-        let found = questions(&kept).await;
-        if let Some(question) = found.into_iter().find(|it| it.state == State::Acknowledged) {
-            return (kept, question);
+        let saved = kept.store.last_checkpoint(kept.run).await.unwrap();
+        let snapshot = saved.map(|it| PlanSnapshot::read(it.id, it.form, &it.content).unwrap());
+        if let Some(open) = snapshot.and_then(|snapshot| snapshot.question) {
+            let raised = kept.store.raise(recorded(&kept, &open)).await.unwrap();
+            return (kept, raised.into_interrupt());
         }
     }
-    panic!("no death fell between the agent's question and its review");
+    panic!("no death fell between a checkpoint with a question and its interrupt");
+}
+
+fn recorded(kept: &Kept, open: &OpenQuestion) -> RaisedQuestion {
+    let executor = RouteName::new("EXECUTOR").unwrap();
+    let admission = Admission {
+        id: open.interrupt,
+        run: kept.run,
+        node: open.node.clone(),
+        kind: KindName::new("EXECUTOR").unwrap(),
+        origin: executor.clone(),
+        routes: vec![executor],
+        interrupt_type: InterruptType::HumanReview,
+        source: StopSource::Programmatic,
+        requested_by: Actor {
+            name: ActorName::new("executor").unwrap(),
+            role: Role::Requester,
+        },
+        mode: StopMode::Graceful,
+        scope: Scope::Agent,
+        reason: "which one?".to_owned(),
+        content: "{}".to_owned(),
+        key: IdempotencyKey::new(format!("{}/{}", kept.run, open.interrupt)).unwrap(),
+        allowed: vec![Verdict::Respond],
+        patience: None,
+        on_expiry: ExpiryOutcome::Reject,
+        most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
+        reroute: None,
+    };
+    RaisedQuestion {
+        admission,
+        delivery: Delivery {
+            owner: OwnerName::new("before").unwrap(),
+            lease: SignedDuration::from_secs(1),
+            lost: None,
+        },
+        deciders: Deciders::default(),
+    }
 }
 
 /// Its deliveries fail until nobody tries any more.

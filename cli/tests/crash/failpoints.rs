@@ -22,7 +22,7 @@ const POINTS: [(&str, &[u32]); 15] = [
     ("deliver", &[1]),
     ("put_question", &[1, 2]),
     ("acknowledge", &[1]),
-    ("require_review", &[1, 2]),
+    ("consult", &[1, 2]),
     ("decide", &[1, 2]),
     ("save", &[1]),
     ("node_ended", &[1]),

@@ -186,6 +186,23 @@ impl Reference {
         {
             known.bound = self.pending.take();
             self.bound = known.bound;
+            self.supersede(number);
+        }
+    }
+
+    /// An interrupt takes the place of the one that its reroute was published with, unless a node has raised that.
+    fn supersede(&mut self, number: u8) {
+        let Some(published) = self.bound.filter(|event| *event != number) else {
+            return;
+        };
+        if matches!(
+            self.state(published),
+            Some(State::Requested | State::Delivered)
+        ) {
+            self.change(published, |known, _now| {
+                known.state = State::Cancelled;
+                true
+            });
         }
     }
 
