@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 
-use routing_core::InterruptId;
+use routing_core::{InterruptId, RunId};
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a name.
@@ -99,6 +99,15 @@ impl From<&KindName> for RouteName {
 }
 
 /// A request that is never sent twice is its own key.
+impl IdempotencyKey {
+    /// Whether it is one of those that are kept for what the agents of a run raise: they begin with the run, and no request
+    /// from outside may have one.
+    pub fn is_of_agent(&self, run: RunId) -> bool {
+        let rest = self.as_str().strip_prefix(&run.to_string());
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+}
+
 impl From<InterruptId> for IdempotencyKey {
     fn from(interrupt: InterruptId) -> Self {
         Self(interrupt.to_string())

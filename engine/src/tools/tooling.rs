@@ -268,13 +268,12 @@ impl Tooling {
         } = round;
         let asked_at = place::in_round(&self.journal.call_place(caller), number);
         let calls = calls_of(requests);
-        if !self.all_known(&asked_at, &calls).map_err(unrecorded)? {
-            if scope.is_stopping()
-                && let Some(reason) = scope.reason()
-            {
-                // Nothing of the round has begun: all of it goes on with the run.
-                return Ok(RoundEnd::Ends(reason));
-            }
+        if !self.all_known(&asked_at, &calls).map_err(unrecorded)?
+            && scope.is_stopping()
+            && let Some(reason) = scope.reason()
+        {
+            // Nothing of the round has begun: all of it goes on with the run.
+            return Ok(RoundEnd::Ends(reason));
         }
         let state = Arc::<RoundState>::default();
         let executor = self.executor(caller, number, &asked_at, &calls, scope, &state);

@@ -124,6 +124,14 @@ pub enum AdmissionError {
     /// The time to wait is not positive.
     #[error("the time to wait must be positive")]
     NoPatience,
+    /// The key is one of those that are kept for what the run's own agents raise.
+    #[error(
+        "an id that begins with `{run}/` names what an agent of that run asks: give another one"
+    )]
+    KeyReserved {
+        /// The run.
+        run: RunId,
+    },
     /// The run has ended.
     #[error("the run is {state}")]
     RunEnded {

@@ -158,10 +158,9 @@ impl Interrupt {
         Family::of(self.interrupt_type)
     }
 
-    /// Whether an agent of the run has raised it by itself: such a request has the run in its key.
+    /// Whether an agent of the run has raised it by itself: such a request has the run in its key, and no other may.
     pub fn is_raised_by_agent(&self) -> bool {
-        let own = format!("{}/", self.run);
-        self.key.as_str().starts_with(&own)
+        self.key.is_of_agent(self.run)
     }
 
     /// Whether the run is paused from outside while this is under way. A pause that an agent raises by itself is one

@@ -1,7 +1,7 @@
 //! Admitting interrupts.
 
 use interrupts::Digest;
-use interrupts::life::{Admission, Event, Evidence, Family, Interrupt, Scope};
+use interrupts::life::{Admission, AdmissionError, Event, Evidence, Family, Interrupt, Scope};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
 use routing_core::InterruptType;
 
@@ -40,6 +40,7 @@ impl Operation for Admit {
         if let Some(known) = known(admission, self.digest, tables)? {
             return Ok(known);
         }
+        check_key(admission)?;
         check_agent(admission, tables)?;
         admit(admission, self.digest, tables)
     }
@@ -138,6 +139,17 @@ pub(super) fn known(
         Halt::Refused(StoreError::Corrupt { detail }.into())
     })?;
     Ok(Some(Admitted::Known(row.interrupt.clone())))
+}
+
+/// Refuses a key that would make a request from outside look like one of the run's own agents, or stand in an agent's way.
+pub(super) fn check_key(admission: &Admission) -> Result<(), Halt<AdmitError>> {
+    match admission.key.is_of_agent(admission.run) {
+        true => {
+            let run = admission.run;
+            Err(Halt::Refused(AdmissionError::KeyReserved { run }.into()))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Whether one agent shall stop.

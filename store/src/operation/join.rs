@@ -5,7 +5,7 @@ use interrupts::life::{Admission, Event, Family, Interrupt, NewAsking, Refusal, 
 use interrupts::store::{AdmitError, Admitted};
 use routing_core::{InterruptType, NodeId, RunId};
 
-use super::admit::{admit, check_agent, known, want};
+use super::admit::{admit, check_agent, check_key, known, want};
 use super::{Halt, Operation};
 use crate::tables::{Failed, KeyRow, Tables};
 
@@ -40,6 +40,7 @@ impl Operation for Join {
         if let Some(known) = known(admission, self.digest, tables)? {
             return Ok(known);
         }
+        check_key(admission)?;
         let live = tables.live_interrupts(admission.run)?;
         // The oldest.
         let Some(stop) = live.iter().find(|it| is_same_stop(it, admission)) else {

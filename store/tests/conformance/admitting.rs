@@ -7,6 +7,7 @@ use interrupts::store::{
 };
 use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 
+use crate::joining::stop;
 use crate::nodes::node;
 use crate::scene::{ALL, Scene, asked, delivery, event, key, question, rerouting, route};
 
@@ -42,6 +43,23 @@ pub(crate) async fn a_key_with_other_content_is_refused<S: Store>(scene: Scene<S
         })
     );
     assert_eq!(scene.interrupt(first.id).await, first);
+}
+
+/// Neither an event nor a stop stands in the way of what an agent of the run asks, or is taken for it.
+pub(crate) async fn the_keys_of_the_runs_agents_are_theirs_alone<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let own = format!("{}/root#1", run.id);
+    let refused = Err(AdmitError::Refused(AdmissionError::KeyReserved {
+        run: run.id,
+    }));
+    for from_outside in [question(&run, &*own), stop(&run, &own, StopMode::Graceful)] {
+        assert_eq!(scene.store.admit(from_outside.clone()).await, refused);
+        assert_eq!(scene.store.join(from_outside).await, refused);
+    }
+    let raised = scene.raised(question(&run, &*own)).await;
+    assert!(raised.is_raised_by_agent());
+    let other = scene.run().await;
+    scene.admitted(question(&other, "run_of/nobody")).await;
 }
 
 pub(crate) async fn an_id_or_a_run_that_does_not_fit_is_refused<S: Store>(scene: Scene<S>) {

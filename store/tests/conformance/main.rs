@@ -86,6 +86,7 @@ conformance! {
     admitting:
         the_same_request_gets_the_same_answer_whatever_became_of_it,
         a_key_with_other_content_is_refused,
+        the_keys_of_the_runs_agents_are_theirs_alone,
         an_id_or_a_run_that_does_not_fit_is_refused,
         an_ended_run_takes_no_interrupt,
         a_stop_of_an_agent_that_has_ended_is_refused,
