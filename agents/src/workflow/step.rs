@@ -391,7 +391,7 @@ async fn publish_scripted(flow: &Flow, node: &Node) -> Result<(), FlowError> {
     while let Some((place, scripted)) = take_scripted(flow, node) {
         let event = scripted.event;
         // The same step of the script is the same event, even if the run was cut off just after it.
-        let text = format!("{}/script/{place}", engine.run);
+        let text = format!("script/{}/{place}", engine.run);
         let event_id = EventId::try_from(text).unwrap_or_else(|_too_long| EventId::generate());
         if engine.reroute_log.knows(&event_id).await? {
             continue;

@@ -30,7 +30,7 @@ fn deaf(run: RunId, store: &Arc<dyn Store>) -> Stage {
 #[tokio::test]
 async fn a_turn_that_is_ignored_counts_once_wherever_the_process_dies() {
     let run = RunId::generate();
-    let event = EventId::try_from(format!("{run}/script/0")).unwrap();
+    let event = EventId::try_from(format!("script/{run}/0")).unwrap();
     let fresh = || -> Arc<dyn Store> { Arc::new(MemoryStore::new(StoreSettings::default())) };
     let store = fresh();
     let mortal = Mortal::new(Arc::clone(&store), Death::Never);

@@ -286,7 +286,7 @@ async fn an_event_that_was_published_and_not_read_is_read_when_the_run_is_resume
     }
     let run = RunId::generate();
     let expected = left(&Lives::of(script, run).live().await);
-    let event = EventId::try_from(format!("{run}/script/0")).unwrap();
+    let event = EventId::try_from(format!("script/{run}/0")).unwrap();
     let probe = Lives::of(script, run);
     let (_, operations) = probe.die(Death::Never).await;
     let mut seen = 0;
