@@ -167,11 +167,15 @@ impl Lives {
 
     /// The life after a death; `None` where the run had ended by then.
     pub(crate) async fn go_on(&self) -> Option<RunReport> {
-        let run = self.store.run(self.run).await.unwrap();
-        match run.is_some_and(|run| run.state.is_final()) {
+        match self.has_ended().await {
             true => None,
             false => Some(self.live().await),
         }
+    }
+
+    pub(crate) async fn has_ended(&self) -> bool {
+        let run = self.store.run(self.run).await.unwrap();
+        run.is_some_and(|run| run.state.is_final())
     }
 
     /// One life that dies at an operation; `None` where it died.
