@@ -35,7 +35,7 @@ pub fn unrecorded(error: KeepError) -> ModelError {
     ModelError::Unrecorded(Box::new(error))
 }
 
-/// Ends a run that is only shown, at the point where nothing more of it is recorded.
+/// Ends a flow that may do nothing new, where nothing more of it is recorded.
 pub fn end_of_what_was_recorded() -> StopReason {
     StopReason {
         source: StopSource::Programmatic,

@@ -106,8 +106,8 @@ impl<W: Workflow> Agent<W> {
         Ok(Self::new(self.run.clone(), id, kind))
     }
 
-    /// Ends here if the agent is to stop, or if nothing more was recorded of a run that is only shown. A stop takes
-    /// effect at the next boundary: each method that does something begins with one.
+    /// Ends here if the agent is to stop. A stop takes effect at the next boundary: each method that does something begins
+    /// with one.
     ///
     /// # Errors
     ///
