@@ -23,6 +23,7 @@ mod outbox;
 mod pages;
 mod pending;
 mod purge;
+mod question;
 mod reroute;
 mod run;
 mod standing_rules;
@@ -40,8 +41,8 @@ pub use catalogue::{CatalogueRow, Catalogues, FollowError};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
 pub use interrupt::{
-    AdmitError, Admitted, Deciders, Deciding, Delivery, Filter, Interrupts, Page, PageBack,
-    PutQuestion, PutQuestionError, RaisedQuestion, RefusedDecision, Swept, TogetherError,
+    AdmitError, Admitted, Deciding, Delivery, Filter, Interrupts, Page, PageBack, RefusedDecision,
+    Swept, TogetherError,
 };
 pub use journal::{
     Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, KnownEffect, Repeating,
@@ -54,6 +55,7 @@ pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use pages::{Pages, Positioned};
 pub use pending::PendingInput;
 pub use purge::{Purge, Purged};
+pub use question::{Deciders, PutQuestion, PutQuestionError, RaisedQuestion};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{ForkStart, NewRun, RootNode, Run, RunError, RunHold, Runs};
 pub use standing_rules::{NewRule, RuleError, StandingRules};

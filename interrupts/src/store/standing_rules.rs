@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use routing_core::{InterruptId, RuleId};
 
 use super::error::{ChangeError, StoreError};
-use super::interrupt::{Deciders, Page};
+use super::interrupt::Page;
+use super::question::Deciders;
 use crate::digest::Digest;
 use crate::life::{Actor, Choosing, Interrupt};
 use crate::rules::{Remember, RuleRefusal, StandingRule};
