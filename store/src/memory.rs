@@ -21,7 +21,7 @@ impl MemoryStore {
     }
 }
 
-/// The memory of one process. Whoever asks is answered on its own thread, before anything else happens on it.
+/// The memory of one process. An operation runs to its end on the thread that calls it.
 pub struct Memory {
     settings: StoreSettings,
     /// Why there is none, if so: every operation says it.

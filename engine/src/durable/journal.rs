@@ -296,12 +296,12 @@ impl RunJournal {
         content: &str,
         repeating: Repeating,
     ) -> Result<(), KeepError> {
+        self.go_live();
         if self.at(place)?.is_some() {
-            self.go_live();
             self.record.stops_where_lost();
             return Ok(());
         }
-        let mut intent = self.to_begin(node, kind, place, content.to_owned())?;
+        let mut intent = self.intent_of(node, kind, place, content.to_owned())?;
         intent.repeating = repeating;
         let effect = intent.effect;
         match self
@@ -323,19 +323,8 @@ impl RunJournal {
         self.record.stops_where_lost();
     }
 
-    /// What is about to be done at a place, to be recorded: the flow is live from here on.
-    pub fn to_begin(
-        &self,
-        node: &NodeId,
-        kind: &str,
-        place: &str,
-        content: String,
-    ) -> Result<Intent, KeepError> {
-        self.go_live();
-        self.intent_of(node, kind, place, content)
-    }
-
-    fn intent_of(
+    /// What is about to be done at a place, to be recorded.
+    pub fn intent_of(
         &self,
         node: &NodeId,
         kind: &str,

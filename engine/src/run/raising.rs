@@ -105,10 +105,8 @@ impl LiveRun {
                 };
                 let place = place::interrupt(node, turn);
                 let content = serde_json::to_string(&intent)?;
-                (
-                    interrupt,
-                    Some(journal.to_begin(node, INTERRUPT, &place, content)?),
-                )
+                let intent = journal.intent_of(node, INTERRUPT, &place, content)?;
+                (interrupt, Some(intent))
             }
         };
         let raising = Raising {

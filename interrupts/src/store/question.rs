@@ -30,7 +30,7 @@ pub struct Deciders {
     pub rules: bool,
     /// The policy that may decide it without delay.
     pub policy: Option<Arc<Policy>>,
-    /// The digest of what people are shown, who are asked now. Without one, nobody is asked yet.
+    /// The digest of what people are shown, if they are asked now.
     pub shown: Option<Digest>,
 }
 

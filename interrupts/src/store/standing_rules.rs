@@ -71,7 +71,7 @@ pub trait StandingRules: Send + Sync {
 
     /// Asks those who may decide an acknowledged interrupt. A rule's use is counted in the transaction of the decision, so
     /// that a rule is never used more often than it says, however many interrupts are raised at once. The interrupt as it
-    /// is then: as it was, if nobody decides it now or it is not acknowledged.
+    /// is then: unchanged, if it is not acknowledged or none of the deciders decides it.
     ///
     /// # Errors
     ///

@@ -39,14 +39,7 @@ impl<B: Relational> Journal for Adapter<B> {
             columns!(journal),
             " FROM journal WHERE run = ? AND position > ? ORDER BY position LIMIT ?"
         );
-        let values = [
-            Cell::made(&run),
-            Cell::position(page.after)?,
-            Cell::limit(page.limit),
-        ];
-        self.backend
-            .rows(sql, values, |row| body(row, &sealed::JOURNAL))
-            .await
+        self.entries(sql, run, page).await
     }
 
     async fn unknown_effects(
@@ -59,6 +52,18 @@ impl<B: Relational> Journal for Adapter<B> {
             columns!(journal),
             " FROM journal WHERE run = ? AND position > ? AND done = 0 ORDER BY position LIMIT ?"
         );
+        self.entries(sql, run, page).await
+    }
+}
+
+impl<B: Relational> Adapter<B> {
+    /// The entries of a run that a statement finds after a position.
+    async fn entries(
+        &self,
+        sql: &'static str,
+        run: RunId,
+        page: Page,
+    ) -> Result<Vec<JournalEntry>, StoreError> {
         let values = [
             Cell::made(&run),
             Cell::position(page.after)?,

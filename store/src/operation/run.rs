@@ -223,7 +223,7 @@ fn renew(
     Ok(row.run)
 }
 
-/// Whether a run that is in this state waits for somebody, or for nothing any more.
+/// Whether no agent of a run works in this state.
 const fn rests(state: RunState) -> bool {
     state.is_final() || matches!(state, RunState::Paused | RunState::Waiting)
 }

@@ -125,7 +125,7 @@ pub(crate) async fn a_question_that_takes_a_reroute_takes_the_place_of_its_event
     assert_eq!(scene.interrupt(event.id).await.state, State::Cancelled);
 }
 
-/// A rule first, then the policy, then people: whoever decides, in the transaction that raises it.
+/// By a rule, else by the policy, in the transaction that raises it.
 pub(crate) async fn a_question_is_decided_as_it_is_raised<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
     let policy = Policy::from_toml("[default]\nanswer = \"approve\"\n", &Vocabulary::default());

@@ -151,7 +151,7 @@ impl StoredInterrupts {
         let (id, store) = (row.id, self.record.store());
         while row.state == State::Acknowledged {
             row = match store.consult(id, row.epoch, deciders.clone()).await {
-                // Nobody decides it yet.
+                // Neither a rule nor the policy decides it, and people are not asked yet.
                 Ok(row) if deciders.shown.is_none() => return Ok(row),
                 Ok(row) => row,
                 Err(ChangeError::Refused(refusal)) => self.taken_by_us(id, refusal).await?,
