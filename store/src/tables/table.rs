@@ -172,6 +172,21 @@ mod tests {
     }
 
     #[test]
+    fn a_list_loads_nothing_over_what_the_transaction_has_changed() {
+        let mut table = Table::<u8, &str>::default();
+        table.load(1, "loaded", None);
+        table.put(1, "changed");
+        table.keep();
+        table.load_new(1, "loaded", None);
+        table.load_new(2, "found", None);
+        assert_eq!(
+            table.rows().collect::<Vec<_>>(),
+            [(&1, &"changed"), (&2, &"found")]
+        );
+        assert_eq!(table.dirty().count(), 1);
+    }
+
+    #[test]
     fn what_is_undone_is_not_written() {
         let mut table = Table::<u8, &str>::default();
         table.want(&1);
