@@ -6,22 +6,24 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::answer::TypesOnly;
-use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
-use routing_core::context::{DecoratorChain, FilterPropertiesDecorator};
-use routing_core::handler::{HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext};
-use routing_core::handler::{Resolution, UnifiedInterruptHandler, Unobserved};
-use routing_core::model::{
+use interrupt_router::answer::TypesOnly;
+use interrupt_router::ask::{Asker, DEFAULT_CORRECTIONS};
+use interrupt_router::context::{DecoratorChain, FilterPropertiesDecorator};
+use interrupt_router::handler::{
+    HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext,
+};
+use interrupt_router::handler::{Resolution, UnifiedInterruptHandler, Unobserved};
+use interrupt_router::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
-use routing_core::model::{Message, TokenUsage};
-use routing_core::planner::{ActionInfo, BlackboardRoutingPlanner, Next};
-use routing_core::reroute::{InMemoryReroutes, RerouteLimits};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{
+use interrupt_router::model::{Message, TokenUsage};
+use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next};
+use interrupt_router::reroute::{InMemoryReroutes, RerouteLimits};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{
     AgentType, AnswerForm, Blackboard, InterruptDetails, InterruptRequest, InterruptType, Outcome,
 };
-use routing_core::{InterruptId, NodeId, Routing, RunId, StopScope, SystemClock};
+use interrupt_router::{InterruptId, NodeId, Routing, RunId, StopScope, SystemClock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum Desk {

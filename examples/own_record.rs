@@ -1,7 +1,7 @@
 //! An orchestrator's own routing record: three nodes, one answer, and no way to go anywhere else.
 
-use routing_core::{AgentType, InterruptRoutes, Route, RouteSet, Routing};
-use routing_core::{answer::read_narrowed, answer::read_within, model::Dialect};
+use interrupt_router::{AgentType, InterruptRoutes, Route, RouteSet, Routing};
+use interrupt_router::{answer::read_narrowed, answer::read_within, model::Dialect};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum Desk {

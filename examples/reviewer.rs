@@ -13,10 +13,10 @@ use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
 use engine::run::{RunSettings, RunStore};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, RunId, StopScope};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 
 const SCRIPT: &str = r#"{"version": 1, "steps": [

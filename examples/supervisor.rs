@@ -14,15 +14,15 @@ use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
 use engine::run::{RunSettings, RunStore};
-use interrupts::OwnerName;
-use journal::NodeState;
-use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
-use routing_core::event::InterruptRequestEvent;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{
     AnswerForm, Choice, Clock, EventId, InterruptType, NodeId, Outcome, RunId, StopScope,
     SystemClock,
 };
+use interrupts::OwnerName;
+use journal::NodeState;
+use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use store::{MemoryStore, StoreSettings};
 
 /// Takes the first choice of every question.

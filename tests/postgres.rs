@@ -2,7 +2,7 @@
 
 mod server;
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 
 pub use server::Server;
 

@@ -1,10 +1,12 @@
 //! What a person can say to a question of each form, and what it means to the code that asked.
 
+use interrupt_router::{
+    DecidedAs, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope};
 use interrupts::store::{Deciders, Delivery, NewRun, RaisedQuestion, Store};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
-use routing_core::{DecidedAs, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde_json::{Value, json};
 
 /// The forms of an answer, and a question that says none.

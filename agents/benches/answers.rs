@@ -5,9 +5,9 @@
 
 use agents::records::{DiscoveryAgentRequests, DiscoveryDispatchRoute, InterruptRouting};
 use divan::{AllocProfiler, Bencher, black_box};
-use routing_core::answer::read_within;
-use routing_core::planner::{ActionInfo, BlackboardRoutingPlanner, Next};
-use routing_core::{Route, RouteSet};
+use interrupt_router::answer::read_within;
+use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next};
+use interrupt_router::{Route, RouteSet};
 use serde::Deserialize;
 use serde_json::json;
 

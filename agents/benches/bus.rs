@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use agents::AgentKind;
 use async_trait::async_trait;
-use routing_core::bus::{Admission, BusEvent, EventBus, InProcessBus, PublishRefusal};
-use routing_core::event::InterruptRequestEvent;
-use routing_core::{EventId, InterruptType, NodeId};
+use interrupt_router::bus::{Admission, BusEvent, EventBus, InProcessBus, PublishRefusal};
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::{EventId, InterruptType, NodeId};
 use tokio::sync::broadcast;
 
 const ROUNDS: usize = 100_000;

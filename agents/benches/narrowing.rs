@@ -5,9 +5,9 @@
 use agents::records::InterruptRouting;
 use agents::{AgentKind, RouteType};
 use divan::{AllocProfiler, Bencher, black_box};
-use routing_core::context::Selection;
-use routing_core::model::Dialect;
-use routing_core::{AgentType, InterruptRoutes};
+use interrupt_router::context::Selection;
+use interrupt_router::model::Dialect;
+use interrupt_router::{AgentType, InterruptRoutes};
 use serde_json::{Map, Value};
 
 #[global_allocator]
@@ -49,7 +49,7 @@ fn filter_a_cached_tree(bencher: Bencher) {
 #[divan::bench]
 fn first_touch_of_all_fourteen(bencher: Bencher) {
     bencher.bench_local(|| {
-        let table = routing_core::schema::SchemaTable::<InterruptRouting>::__build();
+        let table = interrupt_router::schema::SchemaTable::<InterruptRouting>::__build();
         let table: &'static _ = Box::leak(Box::new(table));
         for target in RouteType::ALL {
             black_box(table.narrowed(InterruptRouting::route_to(*target), Dialect::OpenAiStrict));

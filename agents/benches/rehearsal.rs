@@ -13,9 +13,9 @@ use agents::workspace::Workspace;
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
 use engine::run::{RunReport, RunSettings, RunStore};
+use interrupt_router::{RunId, StopScope};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
-use routing_core::{RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Runtime;
 

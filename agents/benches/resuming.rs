@@ -15,13 +15,13 @@ use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
 use engine::run::{RunSettings, RunStatus, RunStore};
+use interrupt_router::model::{
+    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+};
+use interrupt_router::{Outcome, RunId, StopScope};
 use interrupts::OwnerName;
 use interrupts::store::{Journal as _, Page, Store};
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
-use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
-};
-use routing_core::{Outcome, RunId, StopScope};
 use store::{SqliteStore, StoreSettings};
 
 const ENTRIES: u32 = 10_000;

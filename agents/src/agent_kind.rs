@@ -1,6 +1,6 @@
 //! Who takes part: fourteen routes, and the seventeen kinds of agents that belong to them.
 
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
 use crate::records::Phase;
 

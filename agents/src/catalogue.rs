@@ -12,8 +12,8 @@ pub use registered::{built_in, of_workflow};
 pub use schema::{SchemaError, SchemaQuery, TwoSteps, schema, two_steps};
 pub use vocabulary::script_vocabulary;
 
-use routing_core::schema::AnswerSchema;
-use routing_core::{InterruptRoutes, RouteId, RouteInfo, Routing};
+use interrupt_router::schema::AnswerSchema;
+use interrupt_router::{InterruptRoutes, RouteId, RouteInfo, Routing};
 use serde_json::Value;
 
 use crate::agent_kind::{AgentKind, RouteLevel, RouteType};

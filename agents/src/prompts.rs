@@ -7,7 +7,7 @@
 mod material;
 mod role;
 
-use routing_core::{RouteId, Routing};
+use interrupt_router::{RouteId, Routing};
 use serde_json::Value;
 
 use crate::agent_kind::AgentKind;
@@ -58,7 +58,7 @@ pub(crate) fn request<D: Draft>(full: &FullRequest<D>) -> Result<String, serde_j
 }
 
 /// A worker's first work.
-pub(crate) fn work(worker: &routing_core::NodeId, work: &Value) -> String {
+pub(crate) fn work(worker: &interrupt_router::NodeId, work: &Value) -> String {
     format!("[request]\nYou are {worker}. Your work:\n{work:#}")
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn new_work(work: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::{RouteId, Routing};
+    use interrupt_router::{RouteId, Routing};
 
     use super::instructions;
     use crate::agent_kind::AgentKind;

@@ -1,7 +1,7 @@
 //! The default tools of each kind of agent.
 
 use engine::tools::ToolAccess;
-use routing_core::AgentType as _;
+use interrupt_router::AgentType as _;
 
 use crate::agent_kind::AgentKind;
 use planning::PlanRole;

@@ -61,8 +61,8 @@ fn token(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use interrupt_router::{NodeId, RunId};
     use interrupts::bus::BusEvent;
-    use routing_core::{NodeId, RunId};
 
     use super::{of_event, takes_answers, token, verb};
 

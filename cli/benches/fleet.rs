@@ -1,7 +1,7 @@
 //! What many machines cost, with real processes over one PostgreSQL: from an interrupt at a server until an agent at a
 //! worker has it and stands still, over REST and over NATS, and how many runs workers end in a second.
 //!
-//! `tests/nats/install && tests/postgres/with cargo bench -p interrupt-router --bench fleet`; `ROUNDS=200` says how many
+//! `tests/nats/install && tests/postgres/with cargo bench -p interrupt-router-cli --bench fleet`; `ROUNDS=200` says how many
 //! agents are interrupted, 60 otherwise, `RUNS=200` how many runs are ended, 60 otherwise. The floors are a commit with a
 //! `NOTIFY` that another connection hears, and a request over NATS that another client answers.
 
@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use async_nats::HeaderMap;
 use futures_util::StreamExt as _;
 use futures_util::future::try_join_all;
+use interrupt_router::RunId;
 use interrupts::Notifier as _;
 use interrupts::life::{RunState, State};
 use interrupts::store::{NodeActivity, Nodes as _, Notification, Outbox as _, Page, Runs as _};
 use jiff::Timestamp;
 use reqwest::Client;
-use routing_core::RunId;
 use serde_json::{Value, json};
 use store::{PostgresLocation, PostgresNotifier, PostgresStore, StoreSettings};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! What a run costs the server's memory while it waits for a person.
 //!
-//! `cargo bench -p interrupt-router --bench waiting`; `RUNS=100000` says how many, 2,000 otherwise. The real server is asked
+//! `cargo bench -p interrupt-router-cli --bench waiting`; `RUNS=100000` says how many, 2,000 otherwise. The real server is asked
 //! over the network for runs whose first agent asks a question. Prints both sides: runs that are kept in memory, of
 //! which there are at most 200, and runs that were put aside, with what each quarter of them added: what runs need on
 //! their way is kept for the next ones, and is there from the first quarter on.

@@ -1,7 +1,7 @@
 //! What the worker protocol costs: how soon a worker is told of a decision, and how many questions a second are asked,
 //! decided and taken.
 //!
-//! `cargo bench -p interrupt-router --bench workers`; `ROUNDS=2000` says how often each worker asks, 200 otherwise. The real server
+//! `cargo bench -p interrupt-router-cli --bench workers`; `ROUNDS=2000` says how often each worker asks, 200 otherwise. The real server
 //! keeps its store in a file; the load is made by a compiled client. The floor is a bare long poll: a server of a few
 //! lines in this process that parks a request and lets it go, asked by the same client over the same kind of socket. It
 //! writes nothing, so a bare flush is printed beside it.

@@ -4,9 +4,9 @@
 //! if one live run has it. Of an id, any beginning is enough that no other id has.
 
 use control::AskAgent;
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::life::{AskingId, Interrupt};
 use interrupts::store::{Filter, NodeRow, Run};
-use routing_core::{InterruptId, NodeId, RunId};
 
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure};

@@ -10,9 +10,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
+use interrupt_router::model::Dialect;
 use interrupts::{Label, RouteName};
 use journal::Workflow;
-use routing_core::model::Dialect;
 
 use crate::exit::Exit;
 use crate::number::{parse_count, parse_number};

@@ -13,8 +13,8 @@ mod store;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use jiff::SignedDuration;
-use routing_core::RunId;
 use tokio::sync::Mutex;
 use workers::{Owned, RunResult, WorkError};
 

@@ -35,7 +35,7 @@ fn line(interrupt: &Interrupt, asking: &Asking) -> String {
 
 /// Who asks, in which role, and how hard.
 fn who(asking: &Asking) -> String {
-    use routing_core::{StopMode, StopSource};
+    use interrupt_router::{StopMode, StopSource};
     let source = match asking.source {
         StopSource::User => "a person",
         StopSource::Programmatic => "a program",

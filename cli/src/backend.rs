@@ -15,12 +15,12 @@ use control::{
     Ask, AskCatalogueOfInterrupt, AskCatalogueOfRun, AskInterrupt, AskInterruptOf, AskInterrupts,
     AskRun, Command, NewDecision, PublishEvent, RequestStop, StopOrder, Withdraw,
 };
+use interrupt_router::{InterruptId, RunId, StopMode};
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::store::{Admitted, Filter, Page, Run, Verification};
 use interrupts::{Digest, IdempotencyKey};
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{InterruptId, RunId, StopMode};
 use store::Opening;
 use uuid::Uuid;
 

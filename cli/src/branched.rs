@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use interrupt_router::InterruptType;
 use interrupts::EffectId;
 use interrupts::life::{Interrupt, RunState, State, Verdict};
 use interrupts::store::{Filter, JournalEntry, Pages, Run, Store, StoreError};
-use routing_core::InterruptType;
 
 use crate::listing::interrupts_in;
 

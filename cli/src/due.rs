@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use control::not_changed;
+use interrupt_router::{DecisionId, InterruptType, RunId};
 use interrupts::life::{Actor, Choosing, Family, Interrupt, Judge, Role, RunState, State};
 use interrupts::manager::{RunEnd, StopCause, StopNote};
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{ChangeError, Deciding, Filter, Run, Store, TogetherError};
 use interrupts::{ActorName, Digest};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptType, RunId};
 
 use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
@@ -279,13 +279,13 @@ fn deciding(interrupt: Interrupt, choosing: Choosing) -> Result<Deciding, Failur
 
 #[cfg(test)]
 mod tests {
+    use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
     use interrupts::life::{
         Admission, Event, ExpiryOutcome, Interrupt, Limits, NewAsking, Recurrence, Scope,
     };
     use interrupts::manager::StopCause;
     use interrupts::{IdempotencyKey, KindName, RouteName};
     use jiff::Timestamp;
-    use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
     use serde_json::json;
 
     use super::{Actor, ActorName, Role, RunState, may_end};

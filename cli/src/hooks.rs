@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use interrupts::KindName;
 use interrupts::hooks::{Hook, HookError, HookStops, HookTrigger};
 use interrupts::manager::{StopCause, StopNote, StopRequest, Target};
 use interrupts::policy::{HookCommand, Policy, Subject};
-use routing_core::RunId;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};

@@ -15,7 +15,7 @@ use std::sync::{Mutex as StdMutex, PoisonError};
 
 use tokio::sync::{Mutex, mpsc::UnboundedReceiver, mpsc::unbounded_channel, oneshot};
 
-use routing_core::InterruptId;
+use interrupt_router::InterruptId;
 
 use crate::palette::is_dumb;
 use crate::reviewer::{NoLine, Typed};

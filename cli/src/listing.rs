@@ -1,11 +1,11 @@
 //! Whole lists, read page by page.
 
 use control::{AskAgents, AskCheckpoints, AskJournal, AskMessages, AskRuns, LIVE};
+use interrupt_router::RunId;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     Checkpoint, Filter, JournalEntry, NodeRow, Page, Pages, Run, Store, StoreError, StoredMessage,
 };
-use routing_core::RunId;
 
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure};

@@ -5,11 +5,11 @@ mod watched;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use interrupt_router::model::LanguageModel;
 use llm::{
     Charge, Charged, ChatModel, Fact, ModelId, ModelProfile, Pace, ParseModelIdError, Provider,
     ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, Retrying, Script,
 };
-use routing_core::model::LanguageModel;
 
 use crate::authority;
 use crate::exit::{Exit, Failure, causes};

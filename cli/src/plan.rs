@@ -10,12 +10,12 @@ use agents::plan_execute::{PlanChange, PlanEditing};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
 use control::{AskCheckpoints, AskPlan, DecisionParts, NewDecision, no_plan, plan_not_read};
+use interrupt_router::SystemClock;
+use interrupt_router::model::LanguageModel;
 use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace};
 use planning::{PlanChangeRequest, PlanPreview, PlanReading, PlanRevision, StoredPlan, is_plan};
-use routing_core::SystemClock;
-use routing_core::model::LanguageModel;
 
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure, causes};

@@ -2,10 +2,10 @@
 
 use control::{AskProgress, RunProgress};
 use engine::run::{RunUse, TryEnd};
+use interrupt_router::model::TokenUsage;
 use interrupts::store::Run;
 use jiff::SignedDuration;
 use journal::Steps;
-use routing_core::model::TokenUsage;
 use serde_json::{Value, json};
 
 use crate::backend::Backend;

@@ -1,10 +1,10 @@
 //! The question that a stored interrupt asks, made from its content.
 
 use control::{DecisionContent, DecisionParts, InvalidDecision, own_fields, target_of};
+use interrupt_router::InterruptId;
+use interrupt_router::review::{Question, QuestionKind};
 use interrupts::life::{Family, Interrupt};
 use journal::tool::ToolQuestionContent;
-use routing_core::InterruptId;
-use routing_core::review::{Question, QuestionKind};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! What is asked, as lines: words of others stand below the name of their author and behind a bar, so that nothing in
 //! them can pose as what Interrupt Router has checked.
 
+use interrupt_router::review::Question;
 use journal::tool::ToolQuestionKind;
-use routing_core::review::Question;
 
 use crate::layout::wrap;
 use crate::palette::Tone;

@@ -10,7 +10,7 @@ mod summary;
 use std::io::{self, IsTerminal, Write};
 
 use engine::run::{RunOccurrence, RunReport, RunStatus};
-use routing_core::InterruptId;
+use interrupt_router::InterruptId;
 
 use crate::layout::screen_size;
 use crate::model::UnansweredCall;

@@ -1,10 +1,10 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
+use interrupt_router::{EventId, InterruptType, NodeId};
 use interrupts::catalogue::{EventError, NamedEvent};
 use interrupts::store::{NodeRow, Run};
 use interrupts::{KindName, RouteName};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptType, NodeId};
 
 use crate::address::full;
 use crate::backend::Backend;

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupts::life::{Actor, Family, Lease, RunState, State};
 use interrupts::manager::{
     InterruptManager, KeepError, ManagerSettings, OwnedRun, PausedCancellation, RunEnd, Taking,
@@ -24,7 +25,6 @@ use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
 use interrupts::store::{Filter, NewRun, Run, RunError, Store};
 use interrupts::{NameError, NoNotifier, Notifier, OwnerName};
-use routing_core::RunId;
 use store::notifier_at;
 use tokio::runtime::Handle;
 use tokio::time::Instant;

@@ -1,9 +1,9 @@
 //! What may be spent: an amount, and the prices of models.
 
 use engine::run::{CallUse, TryEnd};
+use interrupt_router::model::TokenUsage;
 use interrupts::money::{CallBound, ModelPrice, Money, PriceTable, Usage};
 use journal::{BudgetOrder, Prompt};
-use routing_core::model::TokenUsage;
 
 use crate::arguments::BudgetArguments;
 use crate::exit::{Exit, Failure};

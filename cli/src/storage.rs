@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use interrupt_router::RunId;
 use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
-use routing_core::RunId;
 use server::StoreTimes;
 use store::{LocationError, Opening, StoreLocation, StoreSettings, StoreStatus, notifier_at};
 

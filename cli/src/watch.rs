@@ -35,8 +35,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::Event;
+use interrupt_router::RunId;
 use jiff::Timestamp;
-use routing_core::RunId;
 use tokio::sync::mpsc;
 
 use crate::arguments::{Global, StoreArguments, WatchArguments};

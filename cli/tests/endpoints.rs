@@ -8,12 +8,12 @@ use std::process::{Command, Output};
 
 use agents::catalogue::{self, SchemaQuery};
 use agents::{AgentKind, RouteType};
-use llm::{Pace, RehearsalConfig, RehearsalModel};
-use routing_core::model::{
+use interrupt_router::model::{
     AnswerSchemaRef, Dialect, LanguageModel, Message, ModelCall, ModelCaller, Purpose,
 };
-use routing_core::schema::AnswerSchema;
-use routing_core::{AgentType, NodeId, RunId, StopScope};
+use interrupt_router::schema::AnswerSchema;
+use interrupt_router::{AgentType, NodeId, RunId, StopScope};
+use llm::{Pace, RehearsalConfig, RehearsalModel};
 use serde_json::Value;
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, WireForm};
 

@@ -1,10 +1,10 @@
 //! What callers do to agents, their interrupts and their plans.
 
 use control::{Command, NewDecision};
+use interrupt_router::{InterruptId, RunId};
 use interrupts::store::CheckpointId;
 use planning::PlanChangeRequest;
 use reqwest::Method;
-use routing_core::{InterruptId, RunId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use interrupt_router::RunId;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use routing_core::RunId;
 use sse_stream::SseStream;
 use tokio::time::Instant;
 

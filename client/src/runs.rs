@@ -1,8 +1,8 @@
 //! Starting and resuming runs on a server.
 
 use control::ResumeOrder;
+use interrupt_router::RunId;
 use reqwest::Method;
-use routing_core::RunId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

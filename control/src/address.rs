@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Display};
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::RunState;
 use interrupts::store::{NodeRow, Page, Pages, Run, Store};
-use routing_core::{NodeId, RunId};
 
 use crate::refusal::{Code, NotDone, Refusal, no_agent, no_run};
 use crate::request::Target;

@@ -5,6 +5,7 @@
 
 use std::fmt::{self, Debug, Formatter};
 
+use interrupt_router::{InterruptId, NodeId, RuleId, RunId};
 use interrupts::IdempotencyKey;
 use interrupts::catalogue::{Catalogue, CatalogueBook, SharedCatalogue};
 use interrupts::life::{Interrupt, RunState};
@@ -15,7 +16,6 @@ use interrupts::store::{
 };
 use jiff::Timestamp;
 use planning::PlanReading;
-use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};

@@ -1,9 +1,9 @@
 //! Who asks for something.
 
+use interrupt_router::StopSource;
 use interrupts::life::{Actor, Role};
 use interrupts::manager::StopCause;
 use interrupts::{Digest, IdempotencyKey, NameError};
-use routing_core::StopSource;
 use uuid::Uuid;
 
 use crate::reach::Reach;

@@ -3,11 +3,11 @@
 //! A command is a value. Beside the store it is carried out at once; to a server it goes as its name and the rest of it as
 //! JSON.
 
+use interrupt_router::{InterruptId, NodeId, RuleId, RunId};
 use interrupts::life::{Interrupt, ReviewChange, State, WithdrawCause};
 use interrupts::rules::StandingRule;
 use interrupts::store::{MessageError, NewMessage, Page, StoredMessage};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,5 +1,6 @@
 //! A decision, from what a caller sends to what the store is asked: the same for every way in.
 
+use interrupt_router::{DecisionId, RuleId};
 use interrupts::Digest;
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge};
@@ -7,7 +8,6 @@ use interrupts::rules::{Reach, Remember, RuleScope, StandingRule};
 use interrupts::store::{Deciding, Store};
 use jiff::{SignedDuration, Timestamp};
 use planning::{PlanPreview, PlanRevision, RevisionError, StoredPlan, is_plan};
-use routing_core::{DecisionId, RuleId};
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{DecisionContent, DecisionParts, check_decider};

@@ -2,13 +2,13 @@
 
 mod invalid;
 
+use interrupt_router::InterruptDetails;
+use interrupt_router::review::{Answer, Resume};
 use interrupts::RouteName;
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Actor, Family, Interrupt, Role, Verdict};
 use journal::tool::ToolQuestionContent;
 use planning::PlanRevision;
-use routing_core::InterruptDetails;
-use routing_core::review::{Answer, Resume};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -1,11 +1,11 @@
 //! A supervisor's event: it asks an agent to interrupt itself, and says where the answer goes.
 
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use interrupts::IdempotencyKey;
 use interrupts::catalogue::{EventError, NamedEvent};
 use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::AgentRoutes;
 use interrupts::store::Admitted;
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde::{Deserialize, Serialize};
 
 use crate::caller::Caller;

@@ -1,12 +1,12 @@
 //! How far a run has come, read from its store: by any process, also after restarts.
 
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use interrupts::KindName;
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, Pages, Run, Store, StoreError};
 use jiff::Timestamp;
 use journal::{RunHeader, RunSnapshot, Steps, steps_of};
 use planning::{Phase, PlanEnd, PlanSnapshot};
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
 
 /// How many rows are read together.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 
+use interrupt_router::{EventId, InterruptDetails};
 use interrupts::catalogue::{Catalogue, RouteEntry, misfits};
 use interrupts::life::{Decider, Decision, Interrupt, Verdict, shared_part, shared_place};
 use interrupts::{Misfit, RouteName};
 use journal::tool::ToolQuestionContent;
-use routing_core::{EventId, InterruptDetails};
 use serde_json::{Map, Value};
 
 /// Reasons with fewer bytes are kept whole in their row.

@@ -3,9 +3,9 @@
 //! What lies beyond does not exist for its holder: it is missing from lists, and requested by name it is refused with
 //! the words for what does not exist.
 
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{Filter, NodeRow, Page, Run, Store, StoreError, TokenScope};
-use routing_core::{InterruptId, NodeId, RunId};
 
 use crate::address::{FoundAgent, find_agent, first_agent, in_run};
 use crate::refusal::{Code, NotDone, Refusal, no_agent, no_interrupt, no_run};

@@ -1,5 +1,6 @@
 //! Whom a request concerns, and why it is refused.
 
+use interrupt_router::{InterruptType, NodeId, StopMode};
 use interrupts::NameError;
 use interrupts::catalogue::{Catalogue, EventError};
 use interrupts::life::{Admission, Family, Interrupt};
@@ -7,7 +8,6 @@ use interrupts::manager::AgentRoutes;
 use interrupts::policy::{Policy, Subject};
 use interrupts::store::Run;
 use interrupts::{KindName, WorkflowName};
-use routing_core::{InterruptType, NodeId, StopMode};
 
 /// The agent that the request concerns; for a whole run, its first agent.
 #[derive(Debug, Clone, Copy)]

@@ -1,12 +1,12 @@
 //! A stop of an agent or a run.
 
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use interrupts::IdempotencyKey;
 use interrupts::life::{Admission, ExpiryOutcome, Family, Recurrence, Scope, USUAL_ATTEMPTS};
 use interrupts::manager::{AgentRoutes, StopNote};
 use interrupts::store::Admitted;
 use journal::Workflow;
 use planning::plan_kind;
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -10,9 +10,9 @@ use ::tools::{
     ToolRegistry, ToolSpec, wording,
 };
 use async_trait::async_trait;
+use interrupt_router::StopScope;
+use interrupt_router::model::{ToolOffer, ToolRequest};
 use llm::{ConversationTools, ToolProgress, ToolResult, ToolState};
-use routing_core::StopScope;
-use routing_core::model::{ToolOffer, ToolRequest};
 use tokio::sync::mpsc;
 
 use relay::{Places, Relay};

@@ -16,9 +16,9 @@ mod ground;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::bus::{EventBus, InProcessBus};
-use routing_core::handler::UnifiedInterruptHandler;
-use routing_core::{
+use interrupt_router::bus::{EventBus, InProcessBus};
+use interrupt_router::handler::UnifiedInterruptHandler;
+use interrupt_router::{
     AgentType, Blackboard, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
 };
 use serde::Serialize;

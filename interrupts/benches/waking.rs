@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use interrupt_router::{NodeId, RunId, StopMode};
 use interrupts::life::{Actor, Role};
 use interrupts::manager::{
     AgentRoutes, InterruptManager, ManagerSettings, NoDeliveries, StopRequest, Taking, Target,
 };
 use interrupts::store::{NewRun, Runs as _};
 use interrupts::{ActorName, KindName, OwnerName, RouteName};
-use routing_core::{NodeId, RunId, StopMode};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};

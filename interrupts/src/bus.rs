@@ -4,7 +4,7 @@
 //! nothing waits for a broker.
 
 use async_trait::async_trait;
-use routing_core::{NodeId, RunId};
+use interrupt_router::{NodeId, RunId};
 
 use crate::store::Consumer;
 

@@ -15,8 +15,8 @@ pub use event::{EventError, NamedEvent, read_event};
 
 use std::sync::Arc;
 
-use routing_core::InterruptType;
-use routing_core::schema::{AnswerSchema, Dialect};
+use interrupt_router::InterruptType;
+use interrupt_router::schema::{AnswerSchema, Dialect};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
-use routing_core::{InterruptId, RunId};
+use interrupt_router::{InterruptId, RunId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
@@ -156,7 +156,7 @@ impl FromStr for EffectId {
 #[cfg(test)]
 mod tests {
     use super::{Digest, EffectId};
-    use routing_core::InterruptId;
+    use interrupt_router::InterruptId;
 
     #[test]
     fn a_digest_reads_back_from_its_text_and_nothing_else_does() {

@@ -3,8 +3,8 @@
 
 use std::cmp::Ordering;
 
+use interrupt_router::RunId;
 use jiff::Timestamp;
-use routing_core::RunId;
 
 use crate::digest::Digest;
 use crate::label::Labels;

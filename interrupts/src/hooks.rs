@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use routing_core::{NodeId, RunId};
+use interrupt_router::{NodeId, RunId};
 
 pub(crate) use bounded::Bounds;
 pub use bounded::{Ran, RanHow};

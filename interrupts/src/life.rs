@@ -40,4 +40,4 @@ pub use run::{RunState, UnknownRunState};
 pub use state::{State, UnknownState};
 pub use table::{Admitting, Transition, Trigger};
 // Its name is stored and sent with every decision.
-pub use routing_core::{DecidedAs, Verdict};
+pub use interrupt_router::{DecidedAs, Verdict};

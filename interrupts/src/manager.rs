@@ -45,7 +45,7 @@ use std::future::{Future, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
-use routing_core::{InterruptId, NodeId, RunId, StopMode, StopReason, StopScope};
+use interrupt_router::{InterruptId, NodeId, RunId, StopMode, StopReason, StopScope};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 
-use routing_core::{InterruptId, RunId};
+use interrupt_router::{InterruptId, RunId};
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a name.

@@ -13,7 +13,7 @@ mod windows;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::{RunId, StopMode, StopSource};
+use interrupt_router::{RunId, StopMode, StopSource};
 use tokio_util::task::AbortOnDropHandle;
 
 pub use escalation::{Escalation, Rung};

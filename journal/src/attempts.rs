@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use routing_core::NodeId;
-use routing_core::model::TokenUsage;
+use interrupt_router::NodeId;
+use interrupt_router::model::TokenUsage;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::{CallIntent, Prompt};

@@ -1,11 +1,11 @@
 //! What the journal records of a run, as JSON: only what is stable, and all that a replay needs.
 
+use interrupt_router::ask::is_rejected_early;
+use interrupt_router::handler::{DecidedBy, FilledBy};
+use interrupt_router::model::{ModelReply, PartialReply, Purpose, TokenUsage, ToolRequest};
+use interrupt_router::review::Answer;
+use interrupt_router::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId, Verdict};
 use interrupts::Digest;
-use routing_core::ask::is_rejected_early;
-use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::{ModelReply, PartialReply, Purpose, TokenUsage, ToolRequest};
-use routing_core::review::Answer;
-use routing_core::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

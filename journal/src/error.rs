@@ -1,5 +1,6 @@
 //! Why a run could not be kept.
 
+use interrupt_router::{InterruptId, RunId};
 use interrupts::NameError;
 use interrupts::catalogue::CatalogueChange;
 use interrupts::life::State;
@@ -7,7 +8,6 @@ use interrupts::store::{
     AdmitError, ChangeError, CheckpointError, CheckpointId, FollowError, JournalError,
     PutQuestionError, RunError, StoreError,
 };
-use routing_core::{InterruptId, RunId};
 
 /// Why a run could not be kept. What was recorded before remains valid, and the run can be resumed from there.
 #[derive(Debug, thiserror::Error)]

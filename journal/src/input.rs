@@ -2,9 +2,9 @@
 //! input has its place, in any run: a fork that begins before it was read takes it over, and recognizes it by that
 //! place.
 
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::store::{Intent, JournalEntry, Repeating, Store};
 use interrupts::{EffectId, KindName};
-use routing_core::{InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use crate::error::KeepError;

@@ -1,8 +1,8 @@
 //! The messages in a node's mailbox, and where they came from.
 
+use interrupt_router::model::Message;
+use interrupt_router::{EventId, InterruptId};
 use interrupts::EffectId;
-use routing_core::model::Message;
-use routing_core::{EventId, InterruptId};
 use serde::{Deserialize, Serialize};
 
 /// Where a message came from. The same origin is the same message: it is put into a mailbox once.

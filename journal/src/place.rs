@@ -1,7 +1,7 @@
 //! The places of effects in a run: the same step of a resumed or forked run has the same place.
 
-use routing_core::NodeId;
-use routing_core::model::{ModelCaller, Purpose};
+use interrupt_router::NodeId;
+use interrupt_router::model::{ModelCaller, Purpose};
 
 const fn purpose(purpose: Purpose) -> &'static str {
     match purpose {

@@ -1,9 +1,9 @@
 //! A request that a stopped run goes on, with input for it. It is kept in the journal, so every process recognizes a
 //! repeated request.
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::store::{Intent, JournalEntry, KnownEffect, Repeating, Store};
 use interrupts::{EffectId, KindName};
-use routing_core::{NodeId, RunId};
 use uuid::Uuid;
 
 use crate::error::KeepError;

@@ -1,8 +1,8 @@
 //! The state of a run when a checkpoint of it was saved.
 
+use interrupt_router::{InterruptId, NodeId};
 use interrupts::store::{Checkpoint, StoreError};
 use interrupts::{KindName, NameError};
-use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::error::KeepError;

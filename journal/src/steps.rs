@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use interrupt_router::RunId;
 use interrupts::store::{JournalEntry, Pages, Store, StoreError};
-use routing_core::RunId;
 use serde::{Deserialize, Serialize};
 
 use crate::allowance::{ALLOWANCE, Allowance};

@@ -1,10 +1,10 @@
 //! The answer of a reviewing model that was not sure enough: it is in the run's journal, for the reviewer who decides
 //! instead, in any process and after any restart.
 
+use interrupt_router::handler::ReviewDecision;
+use interrupt_router::{InterruptId, InterruptType};
 use interrupts::life::{Decider, Interrupt};
 use interrupts::store::{JournalEntry, Pages, Store, StoreError};
-use routing_core::handler::ReviewDecision;
-use routing_core::{InterruptId, InterruptType};
 use serde::Serialize;
 
 use crate::entry::{CallResult, InterruptIntent};

@@ -10,9 +10,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use interrupt_router::model::{ChunkSink, Message};
+use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use llm::{CallLimits, ChatCall, ChatModel, Provider, ProviderConfig, ProviderModel, Secret};
-use routing_core::model::{ChunkSink, Message};
-use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 
 /// Interrupts of each kind.
 const TIMES: usize = 1_000;

@@ -1,11 +1,11 @@
 //! Calls that are paid for: reserved before they are made, settled when they have ended.
 
 use async_trait::async_trait;
-use routing_core::model::{
+use interrupt_router::model::{
     LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
-use routing_core::schema::Dialect;
-use routing_core::{Outcome, StopReason, StopScope};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{Outcome, StopReason, StopScope};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatUsage, EstimationMethod};
 use crate::port::{Chat, Ended, Language, Port, Speaks, not_sent};

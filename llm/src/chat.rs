@@ -3,7 +3,7 @@
 //! Where [`LanguageModel`] asks for a JSON value that fits a schema, a [`ChatModel`] talks. What the two
 //! share, from the messages to the errors, is the model port's.
 //!
-//! [`LanguageModel`]: routing_core::model::LanguageModel
+//! [`LanguageModel`]: interrupt_router::model::LanguageModel
 
 pub(crate) mod characters;
 mod reply;
@@ -13,8 +13,8 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::model::{ChunkSink, Message, ModelError, ToolOffer};
-use routing_core::{Outcome, StopScope};
+use interrupt_router::model::{ChunkSink, Message, ModelError, ToolOffer};
+use interrupt_router::{Outcome, StopScope};
 
 pub use reply::{AtProvider, ChatPartial, ChatReply, Discarded};
 pub use usage::{ChatUsage, EstimationMethod, TokenCount};

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use interrupt_router::answer::{AnswerError, AnswerFault, ConstraintCheck};
+use interrupt_router::schema::AnswerSchema;
 use interrupts::ValueSchema;
-use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck};
-use routing_core::schema::AnswerSchema;
 use serde_json::Value;
 
 /// How many compiled schemas are kept before all are thrown away: fixed schemas are far fewer, and

@@ -13,8 +13,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use routing_core::{Clock, SystemClock};
-use routing_core::{StopMode, StopReason, StopScope};
+use interrupt_router::{Clock, SystemClock};
+use interrupt_router::{StopMode, StopReason, StopScope};
 use tokio::sync::{mpsc, watch};
 
 use crate::chat::{ChatModel, ChatUsage};

@@ -1,6 +1,6 @@
 //! What may help against a model's failure.
 
-use routing_core::model::{Awaited, ModelError};
+use interrupt_router::model::{Awaited, ModelError};
 
 use crate::provider::Unreached;
 
@@ -96,7 +96,7 @@ fn is_about_a_tool(detail: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::ModelError;
+    use interrupt_router::model::ModelError;
 
     use super::hint;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use routing_core::model::{
+use interrupt_router::model::{
     ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 
 use crate::chat::{ChatCall, ChatModel, ChatPartial, ChatReply, ChatUsage, characters};
 
@@ -169,7 +169,7 @@ impl Port for Language {
 }
 
 /// The ending of a call that was stopped before anything was sent.
-pub(crate) fn not_sent<P: Port>(reason: routing_core::StopReason) -> Ended<P> {
+pub(crate) fn not_sent<P: Port>(reason: interrupt_router::StopReason) -> Ended<P> {
     Ok(Outcome::Interrupted {
         reason,
         partial: P::nothing_sent(),

@@ -8,8 +8,8 @@ mod published;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use routing_core::model::TurnForm;
-use routing_core::schema::Dialect;
+use interrupt_router::model::TurnForm;
+use interrupt_router::schema::Dialect;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::provider::{CallLimits, ModelId, Provider};
@@ -187,8 +187,8 @@ fn in_seconds(seconds: u32) -> Duration {
 mod tests {
     use std::time::Duration;
 
-    use routing_core::model::TurnForm;
-    use routing_core::schema::Dialect;
+    use interrupt_router::model::TurnForm;
+    use interrupt_router::schema::Dialect;
 
     use super::ModelProfile;
     use crate::provider::Provider;

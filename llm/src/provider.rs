@@ -42,11 +42,11 @@ use async_trait::async_trait;
 use genai::chat::{ChatOptions, ChatRequest};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden};
-use routing_core::model::{
+use interrupt_router::model::{
     ChunkSink, Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply,
     PartialReply, ToolOffer, TurnForm,
 };
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 use tracing::Instrument;
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, characters};

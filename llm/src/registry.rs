@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use routing_core::model::ModelError;
-use routing_core::{StopMode, StopReason, StopScope};
+use interrupt_router::model::ModelError;
+use interrupt_router::{StopMode, StopReason, StopScope};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
 

@@ -15,12 +15,12 @@ mod tool_use;
 mod words;
 
 use async_trait::async_trait;
-use routing_core::model::{
+use interrupt_router::model::{
     LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, Purpose,
     ToolRequest,
 };
-use routing_core::schema::Dialect;
-use routing_core::{Outcome, StopScope};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{Outcome, StopScope};
 use serde_json::{Map, Value, json};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use routing_core::model::{
+use interrupt_router::model::{
     ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
     TurnForm,
 };
-use routing_core::schema::Dialect;
-use routing_core::{Outcome, StopScope};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{Outcome, StopScope};
 use tracing::Instrument;
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};

@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
+use interrupt_router::model::Message;
+use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use llm::{CallLimits, ChatCall, ChatModel, Provider, ProviderConfig, ProviderModel, Secret};
-use routing_core::model::Message;
-use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
 
 /// Calls that are interrupted over each transport, unless the environment says otherwise.

@@ -1,6 +1,6 @@
 //! A workflow of your own, in a crate that denies every warning: that this is compiled is the test.
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
-use routing_core::{AgentType, InterruptDetails, InterruptRequest, InterruptRoutes, Routing};
+use interrupt_router::{AgentType, InterruptDetails, InterruptRequest, InterruptRoutes, Routing};
 
 /// A goal.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

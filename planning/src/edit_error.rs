@@ -1,9 +1,9 @@
 //! Why a plan was not changed.
 
+use interrupt_router::RunId;
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{ChangeError, RunError, StoreError};
 use journal::KeepError;
-use routing_core::RunId;
 
 use crate::event::Refused;
 use crate::observer::PlanReadError;
@@ -50,7 +50,7 @@ pub enum PlanEditError {
     #[error("{interrupt} cannot be claimed")]
     Unclaimed {
         /// The interrupt that the plan waits on.
-        interrupt: routing_core::InterruptId,
+        interrupt: interrupt_router::InterruptId,
         /// Why not.
         #[source]
         source: ChangeError,

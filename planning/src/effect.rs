@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use interrupt_router::InterruptDetails;
 use jiff::Timestamp;
-use routing_core::InterruptDetails;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{PlanStep, StepId};

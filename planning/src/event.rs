@@ -1,6 +1,6 @@
 //! What may happen to a workflow.
 
-use routing_core::InterruptDetails;
+use interrupt_router::InterruptDetails;
 
 use crate::plan::{PlanError, StepId};
 use crate::step_outcome::StepOutcome;

@@ -165,7 +165,7 @@ impl StateDraft {
     }
 
     /// A person's interrupt takes effect.
-    fn escape(&mut self, then: Activity, question: Option<routing_core::InterruptDetails>) {
+    fn escape(&mut self, then: Activity, question: Option<interrupt_router::InterruptDetails>) {
         let reason = self.state.flags.interrupt_reason.clone();
         self.record(FactKind::UserEscape, reason.as_deref());
         self.hold(Cause::UserEscape { reason }, then, question);
@@ -175,7 +175,7 @@ impl StateDraft {
         &mut self,
         cause: Cause,
         then: Activity,
-        question: Option<routing_core::InterruptDetails>,
+        question: Option<interrupt_router::InterruptDetails>,
     ) {
         self.state.phase = Phase::Held(Box::new(Held {
             cause: cause.clone(),

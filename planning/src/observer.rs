@@ -1,7 +1,7 @@
 //! The facts that the observer got about a plan, read again from its checkpoints: in any process, also after restarts.
 
+use interrupt_router::RunId;
 use interrupts::store::{Checkpoint, Checkpoints, Pages, StoreError};
-use routing_core::RunId;
 
 use crate::effect::Fact;
 use crate::snapshot::PlanSnapshot;

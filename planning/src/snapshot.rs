@@ -1,8 +1,8 @@
 //! The state of a plan, as its checkpoints keep it.
 
+use interrupt_router::{InterruptId, NodeId};
 use interrupts::EffectId;
 use interrupts::store::CheckpointId;
-use routing_core::{InterruptId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Fact;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use routing_core::InterruptDetails;
+use interrupt_router::InterruptDetails;
 use serde::{Deserialize, Serialize};
 
 use crate::history::PlanHistory;

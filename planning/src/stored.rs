@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use interrupt_router::InterruptType;
 use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{
     Checkpoint, CheckpointId, Filter, MessageState, Page, Pages, Run, Store, StoreError,
@@ -9,7 +10,6 @@ use interrupts::store::{
 };
 use jiff::Timestamp;
 use journal::{RunHeader, Workflow};
-use routing_core::InterruptType;
 use serde::{Deserialize, Serialize};
 
 use crate::diff::PlanDiff;
@@ -350,8 +350,8 @@ fn versions_of(facts: impl Iterator<Item = Fact>) -> Vec<PlanVersion> {
 
 #[cfg(test)]
 mod tests {
+    use interrupt_router::RunId;
     use jiff::Timestamp;
-    use routing_core::RunId;
 
     use super::{PlanSnapshot, StoredPlan};
     use crate::state::{PlanExecute, RetryPolicy};

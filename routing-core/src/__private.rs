@@ -26,7 +26,7 @@ pub use record::{
 
 /// Seals the traits that the derive macros implement.
 #[diagnostic::on_unimplemented(
-    message = "the traits of `routing_core` cannot be implemented by hand for `{Self}`",
+    message = "the traits of `interrupt_router` cannot be implemented by hand for `{Self}`",
     note = "use `#[derive(AgentType)]`, `#[derive(Routing)]` or `#[derive(InterruptRequest)]`; the implementation comes with the derive"
 )]
 pub trait MadeByDerive {}

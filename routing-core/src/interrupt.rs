@@ -182,7 +182,7 @@ impl InterruptDetails {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the interrupt of an agent",
     label = "not an interrupt",
-    note = "write `impl routing_core::AgentInterrupt for {Self}`, which gives the shared part, or use `routing_core::InterruptDetails`"
+    note = "write `impl interrupt_router::AgentInterrupt for {Self}`, which gives the shared part, or use `interrupt_router::InterruptDetails`"
 )]
 pub trait AgentInterrupt:
     Serialize + DeserializeOwned + JsonSchema + Clone + Debug + Send + Sync + 'static

@@ -8,9 +8,9 @@
 //! # Quick start
 //!
 //! ```
-//! use routing_core::answer::read_narrowed;
-//! use routing_core::model::Dialect;
-//! use routing_core::{AgentType, Route, Routing};
+//! use interrupt_router::answer::read_narrowed;
+//! use interrupt_router::model::Dialect;
+//! use interrupt_router::{AgentType, Route, Routing};
 //!
 //! #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 //! enum Desk {
@@ -45,7 +45,7 @@
 //! and [`reroute`] carry supervisors' events, [`model`] and [`review`] are the ports to implement.
 
 #[cfg(test)]
-extern crate self as routing_core;
+extern crate self as interrupt_router;
 
 mod agent_type;
 pub mod answer;
@@ -94,7 +94,7 @@ pub use verdict::{DecidedAs, Verdict};
 /// Derives [`trait@AgentType`] for an enumeration of agents: a variant for each.
 ///
 /// ```
-/// use routing_core::AgentType;
+/// use interrupt_router::AgentType;
 ///
 /// /// Where an interrupt may go.
 /// #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
@@ -128,16 +128,16 @@ pub use verdict::{DecidedAs, Verdict};
 /// | `route = Type` | enum | the routes are another enumeration; without it each agent is its own route |
 /// | `origin = Variant` | variant | the route of this agent's interrupts; without it the one of the same name |
 /// | `rename = "..."` | variant | the name on the wire; without it the variant's, in `SCREAMING_SNAKE_CASE` |
-/// | `crate = "..."` | enum | the path of this crate, if it has another name than `routing_core` |
+/// | `crate = "..."` | enum | the path of this crate, if it has another name than `interrupt_router` |
 ///
 /// An agent without an origin route does not compile.
-pub use routing_derive::AgentType;
+pub use interrupt_router_derive::AgentType;
 
 /// Derives [`trait@SealedInterrupt`] for an enumeration of all interrupts: a variant for each kind of
 /// agent, with what that agent says when it raises one.
 ///
 /// ```
-/// use routing_core::{
+/// use interrupt_router::{
 ///     AgentInterrupt, AgentType, InterruptDetails, InterruptRequest, InterruptType, SealedInterrupt,
 /// };
 /// use schemars::JsonSchema;
@@ -177,17 +177,17 @@ pub use routing_derive::AgentType;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// `#[interrupt(crate = "...")]` names the path of this crate, if it has another name than `routing_core`.
+/// `#[interrupt(crate = "...")]` names the path of this crate, if it has another name than `interrupt_router`.
 ///
 /// Variants are named after the kinds. A kind without a variant does not compile, nor does a variant
 /// without a kind. A payload type that one variant alone carries is made into the enumeration by
 /// `From`; one that several carry does not say who raised it, and is not.
-pub use routing_derive::InterruptRequest;
+pub use interrupt_router_derive::InterruptRequest;
 
 /// Derives [`trait@Routing`] for a record: a struct with an optional field for each route, 1 to 64.
 ///
 /// ```
-/// use routing_core::{AgentRoute, AgentType, InterruptRoutes, Route, RouteSet, Routing};
+/// use interrupt_router::{AgentRoute, AgentType, InterruptRoutes, Route, RouteSet, Routing};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -254,7 +254,7 @@ pub use routing_derive::InterruptRequest;
 /// | --- | --- |
 /// | `agent_types = Type` | the record answers interrupts: each field leads to an agent type, each type has one field ([`InterruptRoutes`]) |
 /// | `rename = "..."` | the record's name in schemas |
-/// | `crate = "..."` | the path of this crate, if it has another name than `routing_core` |
+/// | `crate = "..."` | the path of this crate, if it has another name than `interrupt_router` |
 /// | `rename_all = "..."` | the casing of the fields in JSON; without it `camelCase` |
 /// | `actions = Name` | the name of the actions' trait; without it the record's, followed by `Actions` |
 ///
@@ -270,7 +270,7 @@ pub use routing_derive::InterruptRequest;
 /// with two, a request that has no schema, an option that does not exist, an attribute of serde or schemars,
 /// a name that not every provider takes. What a derive cannot see, within the requests, [`Routing::check`]
 /// finds: write `Record::check().unwrap()` in a test.
-pub use routing_derive::Routing;
+pub use interrupt_router_derive::Routing;
 
 #[doc(hidden)]
 pub mod __private;

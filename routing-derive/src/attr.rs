@@ -23,7 +23,7 @@ pub(crate) enum ValueForm {
 /// An option that an attribute has.
 pub(crate) type Known = (&'static str, ValueForm);
 
-/// The path of `routing_core`, if the crate that derives has it under another name.
+/// The path of `interrupt_router`, if the crate that derives has it under another name.
 pub(crate) const CRATE: Known = ("crate", ValueForm::Text);
 
 /// The options that were given in all attributes of one name: known, well-formed, none twice.

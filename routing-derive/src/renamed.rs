@@ -8,9 +8,9 @@ use crate::attr::{CRATE, Options};
 use crate::errors::Errors;
 
 /// The name by which all expanded code finds the router.
-const USUAL: &str = "routing_core";
+const USUAL: &str = "interrupt_router";
 
-/// The expanded code, with the path that `#[name(crate = "path")]` gives in place of `::routing_core`.
+/// The expanded code, with the path that `#[name(crate = "path")]` gives in place of `::interrupt_router`.
 pub(crate) fn renamed(expanded: TokenStream, attributes: &[Attribute], name: &str) -> TokenStream {
     // Other mistakes in the options are reported by the code that reads all of them.
     let options = Options::read(attributes, name, &[CRATE], &mut Errors::default());
@@ -94,7 +94,7 @@ mod tests {
         ] {
             let text = expanded(&input, name);
             assert!(text.contains("facade :: router :: __private"), "{text}");
-            assert!(!text.contains("routing_core"), "{name}: {text}");
+            assert!(!text.contains("interrupt_router"), "{name}: {text}");
         }
     }
 

@@ -5,15 +5,15 @@
 use std::sync::Arc;
 
 use control::{TokenOrder, issue_token};
+use interrupt_router::{
+    AgentType as _, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, RunState, Scope};
 use interrupts::store::{
     Deciders, Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store,
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, NoNotifier, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{
-    AgentType as _, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
-};
 use serde_json::json;
 use server::{ServerConfig, serve};
 use store::{MemoryStore, StoreSettings};

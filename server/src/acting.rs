@@ -18,7 +18,7 @@ pub(crate) use rule::{make_rule, revoke_rule, rule_named};
 pub(crate) use stop::affected;
 
 use control::{Caller, no_interrupt};
-use routing_core::{InterruptId, RunId};
+use interrupt_router::{InterruptId, RunId};
 
 use crate::app::App;
 use crate::problem::Problem;

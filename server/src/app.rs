@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use control::{Caller, Command, Control, no_run};
+use interrupt_router::RunId;
 use interrupts::catalogue::{CatalogueBook, SharedCatalogue};
 use interrupts::life::Interrupt;
 use interrupts::store::{Run, Store};
 use jiff::Timestamp;
-use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

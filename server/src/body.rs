@@ -5,7 +5,7 @@ mod guard;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
-use routing_core::answer::{AnswerError, AnswerFault, read_strictly};
+use interrupt_router::answer::{AnswerError, AnswerFault, read_strictly};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 

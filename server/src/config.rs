@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{Clock, SystemClock};
 use interrupts::Notifier;
 use interrupts::bus::Bus;
 use interrupts::catalogue::SharedCatalogue;
@@ -11,7 +12,6 @@ use interrupts::life::USUAL_CLAIM;
 use interrupts::policy::Policy;
 use interrupts::store::Store;
 use jiff::SignedDuration;
-use routing_core::{Clock, SystemClock};
 use tokio_rustls::TlsAcceptor;
 
 use crate::launcher::{NoLauncher, RunLauncher};

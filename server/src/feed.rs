@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupts::life::Notice;
 use interrupts::store::{Notification, OutboxRow, Page, PageBack, Pages, Store, StoreError};
-use routing_core::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use workers::Candidates;

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use control::ResumeOrder;
+use interrupt_router::RunId;
 use interrupts::life::Actor;
 use interrupts::store::{CheckpointId, Run, StoreError};
 use interrupts::{Digest, OwnerName};
 use jiff::Timestamp;
 use journal::ResumeRequest;
 use planning::{PlanChangeRequest, PlanEditError, StoredPlan};
-use routing_core::RunId;
 use serde_json::{Map, Value, json};
 
 /// A run that is to be started.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
+use interrupt_router::{RunId, StopSource};
 use interrupts::bus::Bus;
 use interrupts::life::{Interrupt, Notice, Verdict};
 use interrupts::store::{Run, WorkerRow};
@@ -20,7 +21,6 @@ use prometheus_client::metrics::family::Family as Metric;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use routing_core::{RunId, StopSource};
 
 use flow::FlowMetrics;
 pub(crate) use flow::register_build;

@@ -8,12 +8,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use interrupt_router::RunId;
 use interrupts::store::{RunError, Store};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use routing_core::RunId;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

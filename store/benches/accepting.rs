@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, Scope, USUAL_ATTEMPTS};
 use interrupts::store::{Interrupts as _, NewRun, Runs as _};
 use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use rusqlite::Connection;
 use store::{SqliteStore, StoreSettings};
 

@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+use interrupt_router::RunId;
 use interrupts::store::{CheckpointDraft, Checkpoints as _, NewRun, Runs as _};
 use interrupts::{Notifier as _, OwnerName};
-use routing_core::RunId;
 use store::{LocalNotifier, SqliteStore, StoreSettings};
 
 const SIZES: [(&str, usize, usize); 3] = [

@@ -10,13 +10,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use interrupt_router::{NodeId, RunId, StopMode};
 use interrupts::life::{Actor, Role};
 use interrupts::manager::{
     AgentRoutes, InterruptManager, ManagerSettings, NoDeliveries, StopRequest, Taking, Target,
 };
 use interrupts::store::{NewRun, Runs as _};
 use interrupts::{ActorName, KindName, OwnerName, RouteName};
-use routing_core::{NodeId, RunId, StopMode};
 use rusqlite::Connection;
 use rustix::time::{ClockId, clock_gettime};
 use store::{SqliteStore, StoreLocation, StoreSettings, notifier_at};

@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 use ::interrupts::life::Limits;
 use ::interrupts::store::StoreError;
+use interrupt_router::reroute::RerouteLimits;
+use interrupt_router::{Clock, SystemClock};
 use jiff::Timestamp;
-use routing_core::reroute::RerouteLimits;
-use routing_core::{Clock, SystemClock};
 
 use crate::operation::Operation;
 use crate::relational::{Relational, checked};

@@ -12,6 +12,8 @@ mod rest;
 mod row;
 mod table;
 
+use interrupt_router::reroute::RerouteLimits;
+use interrupt_router::{EventId, InterruptId, NodeId, RuleId, RunId};
 use interrupts::life::Limits;
 use interrupts::store::{
     AuditEntry, AuditRow, AuditSubject, Checkpoint, CheckpointId, Consumer, JournalEntry,
@@ -19,8 +21,6 @@ use interrupts::store::{
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName, WorkflowName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::reroute::RerouteLimits;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
 pub(crate) use forget::Forgotten;
 pub(crate) use rest::Rest;

@@ -1,8 +1,8 @@
 //! What can be wrong.
 
+use interrupt_router::{EventId, InterruptId, RunId};
 use interrupts::EffectId;
 use interrupts::life::State;
-use routing_core::{EventId, InterruptId, RunId};
 
 /// Something that must not be.
 #[derive(Debug, Clone, PartialEq, Eq)]

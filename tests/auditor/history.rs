@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use interrupt_router::InterruptId;
 use interrupts::Digest;
 use interrupts::life::Audited;
 use interrupts::store::{AuditSubject, Page, Store, StoreError, VerifyError};
 use jiff::Timestamp;
-use routing_core::InterruptId;
 
 use super::{Finding, Report};
 

@@ -1,10 +1,10 @@
 //! Each interrupt: were its steps legal, is it what the audit says, and where did its decision lead?
 
+use interrupt_router::InterruptId;
+use interrupt_router::reroute::RerouteState;
 use interrupts::Digest;
 use interrupts::life::{Decision, Interrupt, State, Transition, Verdict};
 use interrupts::store::{Filter, Page, Store, StoreError};
-use routing_core::InterruptId;
-use routing_core::reroute::RerouteState;
 
 use super::history::{History, Moment, PAGE};
 use super::{Finding, Report};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use interrupt_router::InterruptId;
 use interrupts::IdempotencyKey;
 use interrupts::store::{Store, StoreError};
-use routing_core::InterruptId;
 use serde::{Deserialize, Serialize};
 
 use super::lives::all;

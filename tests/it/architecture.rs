@@ -68,10 +68,11 @@ const PERMISSIVE: [&str; 14] = [
     "Zlib",
 ];
 
-/// The name of a crate's package: all have one prefix, and the program has nothing else.
+/// The name of a crate's package: all have one prefix, and the heart has nothing else.
 fn package(name: &str) -> String {
     match name {
-        "irq" => PREFIX.to_owned(),
+        "routing-core" => PREFIX.to_owned(),
+        "irq" => format!("{PREFIX}-cli"),
         _ => format!("{PREFIX}-{}", name.trim_start_matches("routing-")),
     }
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{
+    DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope, Verdict,
 };
 use interrupts::store::{Delivery, Intent, Interrupts, Journal, NewRun, Repeating, Runs};
 use interrupts::{ActorName, Digest, EffectId, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use store::{MemoryStore, StoreSettings};
 use tests::auditor::{Attempt, Evidence, Finding, Outcome, TargetCall, audit};
 

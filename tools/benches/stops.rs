@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use routing_core::{StopMode, StopReason, StopSource};
+use interrupt_router::{StopMode, StopReason, StopSource};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::watch;
 use tools::{

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
+use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use tools::{ContainedCommand, Containment, Progress, ProgressSink, ToolEnvironment};
 
 /// Passes on what the program writes.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::StopScope;
+use interrupt_router::StopScope;
 use serde_json::{Value, json};
 use tools::{
     CallEnd, ElicitationAnswer, ElicitationRequest, Elicitor, Executor, ExecutorConfig, LoginGuide,

@@ -1,7 +1,7 @@
 //! The arguments of calls: read strictly, checked against the tool's schema, and written in one form only.
 
+use interrupt_router::answer::read_strictly;
 use interrupts::{Misfit, SchemaError, ValueSchema};
-use routing_core::answer::read_strictly;
 use serde_json::{Map, Value};
 
 /// Why arguments are refused.

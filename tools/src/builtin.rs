@@ -13,8 +13,8 @@ mod walk;
 
 use std::sync::Arc;
 
+use interrupt_router::Outcome;
 use interrupts::store::Repeating;
-use routing_core::Outcome;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use routing_core::{Clock, StopMode, StopReason, StopScope, SystemClock};
+use interrupt_router::{Clock, StopMode, StopReason, StopScope, SystemClock};
 use tokio::sync::watch;
 
 use crate::counts::{ToolCounter, ToolCounts, reason_label};

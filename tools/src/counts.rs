@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use routing_core::StopSource;
+use interrupt_router::StopSource;
 
 /// Counts what happens to tools; an exporter of metrics implements it.
 pub trait ToolCounter: Send + Sync {

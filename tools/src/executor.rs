@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use routing_core::StopReason;
+use interrupt_router::StopReason;
 use tokio::sync::Semaphore;
 
 use crate::call_log::{CallLog, CallLogError, CallPosition, NoCallLog};

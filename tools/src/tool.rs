@@ -5,8 +5,8 @@ mod error;
 mod progress;
 
 use async_trait::async_trait;
+use interrupt_router::Outcome;
 use interrupts::Digest;
-use routing_core::Outcome;
 
 use crate::workspace::Workspace;
 

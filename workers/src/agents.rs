@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use interrupt_router::NodeId;
 use interrupts::KindName;
 use interrupts::store::{NodeActivity, NodeRow, Pages};
 use jiff::Timestamp;
-use routing_core::NodeId;
 
 use crate::error::WorkError;
 use crate::owned::Owned;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::lock::Mutex as Turn;
+use interrupt_router::RunId;
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{Pages, Run, Store, StoreError};
 use interrupts::{Labels, WorkflowName};
 use jiff::{SignedDuration, Timestamp};
 use journal::{Workflow, executed_by_worker, needs_in};
-use routing_core::RunId;
 
 use crate::lease::Taking;
 
@@ -220,10 +220,10 @@ impl Candidates {
 
 #[cfg(test)]
 mod tests {
+    use interrupt_router::RunId;
     use interrupts::store::Run;
     use interrupts::{Label, Labels, OwnerName, WorkflowName};
     use jiff::{SignedDuration, Timestamp};
-    use routing_core::RunId;
     use serde_json::{Value, json};
 
     use super::{Candidates, LEASE_COUNTS, MOST};

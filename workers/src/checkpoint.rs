@@ -1,9 +1,9 @@
 //! Checkpoints: any state of a worker, beside what every reader sees of its run.
 
+use interrupt_router::InterruptId;
 use interrupts::store::{Checkpoint, CheckpointDraft, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
 use journal::{NodeSnapshot, NodeState, RunSnapshot};
-use routing_core::InterruptId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

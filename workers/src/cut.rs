@@ -1,10 +1,10 @@
 //! Agents that are cut off, while their run goes on without them.
 
+use interrupt_router::{DecisionId, InterruptType, NodeId};
 use interrupts::life::{
     Choosing, Evidence, Family, Interrupt, Scope, State, Verdict, WithdrawCause,
 };
 use interrupts::store::{ChangeError, NodeActivity};
-use routing_core::{DecisionId, InterruptType, NodeId};
 
 use crate::agents::ended;
 use crate::error::WorkError;

@@ -1,8 +1,8 @@
 //! Effects: what must not happen twice, begun and finished under a key.
 
+use interrupt_router::NodeId;
 use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Repeating};
 use interrupts::{Digest, KindName, canonical_json};
-use routing_core::NodeId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

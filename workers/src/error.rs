@@ -1,12 +1,12 @@
 //! Why a worker's request was not carried out.
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{
     AdmitError, ChangeError, CheckpointError, FollowError, JournalError, PutQuestionError,
     RunError, StoreError,
 };
 use interrupts::{Misfit, NameError};
-use routing_core::{NodeId, RunId};
 
 use crate::key::WorkKey;
 

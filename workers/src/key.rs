@@ -3,8 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use interrupt_router::RunId;
 use interrupts::EffectId;
-use routing_core::RunId;
 
 /// The most characters of a key.
 const LONGEST: usize = 150;

@@ -1,11 +1,11 @@
 //! Taking, renewing and releasing runs.
 
+use interrupt_router::RunId;
 use interrupts::life::{Family, Lease, RunState};
 use interrupts::store::{Delivery, FollowError, Run, RunError};
 use interrupts::{Digest, Labels, NameError, OwnerName};
 use jiff::SignedDuration;
 use journal::needs_in;
-use routing_core::RunId;
 
 use crate::error::WorkError;
 use crate::owned::Owned;

@@ -1,9 +1,9 @@
 //! Which run a worker takes next.
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::{Pages, Run};
 use jiff::Timestamp;
-use routing_core::RunId;
 
 use crate::candidates::Candidates;
 use crate::error::WorkError;

@@ -1,11 +1,11 @@
 //! A run that a worker owns.
 
+use interrupt_router::RunId;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{Delivery, Run, RunError, Store};
 use interrupts::{IdempotencyKey, OwnerName};
 use jiff::SignedDuration;
-use routing_core::RunId;
 
 use crate::error::WorkError;
 use crate::protocol::Protocol;

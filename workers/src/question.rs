@@ -1,13 +1,13 @@
 //! Asking: once for each key, on every worker and however often the code is executed.
 
+use interrupt_router::{
+    AnswerForm, Choice, ConfirmationItem, InterruptDetails, InterruptType, NodeId, StopSource,
+};
 use interrupts::ActorName;
 use interrupts::catalogue::{Catalogue, KindEntry, misfits};
 use interrupts::life::{Actor, Family, Role, State, Verdict, WithdrawCause};
 use interrupts::store::ChangeError;
 use jiff::SignedDuration;
-use routing_core::{
-    AnswerForm, Choice, ConfirmationItem, InterruptDetails, InterruptType, NodeId, StopSource,
-};
 use serde_json::{Map, Value};
 
 use crate::error::WorkError;

@@ -1,14 +1,14 @@
 //! The state of a worker's question: asked, decided, and where its answer goes.
 
+use interrupt_router::DecisionId;
+use interrupt_router::handler::DecidedBy;
+use interrupt_router::review::Answer;
 use interrupts::catalogue::{RouteEntry, misfits};
 use interrupts::life::{DecidedAs, Decider, Interrupt, State, Verdict};
 use interrupts::store::{JournalEntry, Run};
 use interrupts::{EffectId, RouteName};
 use jiff::Timestamp;
 use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
-use routing_core::DecisionId;
-use routing_core::handler::DecidedBy;
-use routing_core::review::Answer;
 use serde_json::Value;
 
 use crate::error::WorkError;

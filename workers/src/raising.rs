@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Scope, State,
     USUAL_ATTEMPTS, Verdict,
@@ -15,7 +16,6 @@ use interrupts::{Digest, EffectId, KindName, RouteName};
 use jiff::SignedDuration;
 use journal::entry::InterruptIntent;
 use journal::kind::INTERRUPT;
-use routing_core::{InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use serde_json::Value;
 
 use crate::error::{LONGEST_REASON, WorkError};

@@ -1,10 +1,10 @@
 //! Messages that are read under a key: once, and kept.
 
+use interrupt_router::NodeId;
 use interrupts::store::{Intent, JournalEntry, Page, Repeating};
 use interrupts::{EffectId, KindName};
 use journal::kind::MAIL;
 use journal::message::{AgentMessage, Mail, Origin};
-use routing_core::NodeId;
 
 use crate::error::WorkError;
 use crate::key::WorkKey;

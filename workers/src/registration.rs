@@ -2,12 +2,12 @@
 
 mod schema;
 
+use interrupt_router::InterruptType;
 use interrupts::catalogue::{
     Catalogue, CatalogueDraft, CatalogueError, KindEntry, RouteEntry, SharedCatalogue,
 };
 use interrupts::store::CatalogueRow;
 use interrupts::{KindName, NameError, RouteName, WorkflowName};
-use routing_core::InterruptType;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -1,14 +1,14 @@
 //! The request of the one route: what a model may answer, and what becomes of its answer.
 
 use futures_util::future::try_join;
+use interrupt_router::answer::read_strictly;
+use interrupt_router::handler::FilledBy;
+use interrupt_router::{EventId, StopSource};
 use interrupts::catalogue::{RouteEntry, misfits};
 use interrupts::life::{Actor, Role, Verdict};
 use interrupts::store::{Intent, JournalError, Repeating};
 use interrupts::{ActorName, EffectId, KindName, Misfit};
 use journal::entry::{InterruptEnd, InterruptOutcome, LeftOut};
-use routing_core::answer::read_strictly;
-use routing_core::handler::FilledBy;
-use routing_core::{EventId, StopSource};
 use serde_json::{Map, Value, json};
 
 use crate::error::WorkError;

@@ -1,11 +1,11 @@
 //! A run of a worker, from outside.
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::Labels;
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::store::{NewRun, RootNode, Run, RunError};
 use jiff::Timestamp;
 use journal::{Workflow, executed_by_worker};
-use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use serde_json::Value;
 

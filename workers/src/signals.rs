@@ -1,10 +1,10 @@
 //! What has come for a run: stops, events of supervisors, messages, decisions.
 
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, InterruptId, NodeId, RunId};
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::store::{ChangeError, Filter, Notification, PageBack, Pages, Run, StoredMessage};
 use journal::kind::INTERRUPT;
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, NodeId, RunId};
 use serde::Deserialize;
 
 use crate::cut::cuts_off;

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use routing_core::ask::is_rejected_early;
-use routing_core::model::{
+use interrupt_router::ask::is_rejected_early;
+use interrupt_router::model::{
     LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TokenUsage,
     TurnForm,
 };
-use routing_core::schema::{AnswerSchema, Dialect};
-use routing_core::{Outcome, StopScope};
+use interrupt_router::schema::{AnswerSchema, Dialect};
+use interrupt_router::{Outcome, StopScope};
 use serde_json::{Map, Value};
 
 /// What was counted.

@@ -21,16 +21,16 @@ use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
 use clap::{Parser, ValueEnum};
 use engine::run::{RunEvent, RunObserver, RunOccurrence, RunSettings, RunStatus, RunStore};
+use interrupt_router::AgentType as _;
+use interrupt_router::model::{LanguageModel, TurnForm};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{RunId, StopMode, StopReason, StopScope, StopSource};
 use interrupts::OwnerName;
 use jiff::{SignedDuration, Timestamp};
 use llm::{
     JsonSchemaConstraints, ModelId, ModelProfile, ProviderModel, RehearsalConfig, RehearsalModel,
     Retrying,
 };
-use routing_core::AgentType as _;
-use routing_core::model::{LanguageModel, TurnForm};
-use routing_core::schema::Dialect;
-use routing_core::{RunId, StopMode, StopReason, StopScope, StopSource};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
-use routing_core::review::{Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer};
-use routing_core::{AnswerForm, Outcome, StopScope, Verdict};
+use interrupt_router::review::{
+    Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer,
+};
+use interrupt_router::{AnswerForm, Outcome, StopScope, Verdict};
 
 /// The answer when there is nothing to choose.
 const GO_ON: &str = "Go on as you think best.";

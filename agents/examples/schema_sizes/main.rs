@@ -5,8 +5,8 @@ mod report;
 
 use std::error::Error;
 
+use interrupt_router::schema::Dialect;
 use report::Report;
-use routing_core::schema::Dialect;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tokeniser = tiktoken_rs::o200k_base()?;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use agents::catalogue::{SchemaError, SchemaQuery, routes, schema};
-use routing_core::schema::Dialect;
+use interrupt_router::schema::Dialect;
 use tiktoken_rs::CoreBPE;
 
 const RECORD: &str = "InterruptRouting";

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use routing_core::{AgentType, RouteInfo};
+use interrupt_router::{AgentType, RouteInfo};
 
 use super::{RecordInfo, RecordKind, records};
 use crate::agent_kind::{AgentKind, RouteType};

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
+use interrupt_router::{AgentType as _, InterruptType};
 use interrupts::catalogue::{
     Catalogue, CatalogueDraft, CatalogueError, KindEntry, SharedCatalogue,
 };
 use interrupts::{KindName, NameError, RouteName, WorkflowName};
-use routing_core::{AgentType as _, InterruptType};
 
 use super::{RecordKind, records};
 use crate::agent_kind::AgentKind;
@@ -119,7 +119,7 @@ mod tests {
     fn what_a_catalogue_shows_of_a_route_is_what_a_model_gets() {
         let agents = of_workflow(&Workflow::Agents).unwrap();
         for route in agents.routes() {
-            for dialect in routing_core::schema::Dialect::ALL {
+            for dialect in interrupt_router::schema::Dialect::ALL {
                 let query = crate::catalogue::SchemaQuery {
                     reroute_to: Some(route.name.as_str().parse().unwrap()),
                     ..crate::catalogue::SchemaQuery::new(dialect)

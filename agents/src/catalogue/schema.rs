@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
-use routing_core::ask::choice_schema;
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
-use routing_core::handler::ReviewDecision;
-use routing_core::model::{ModelCaller, Purpose};
-use routing_core::schema::{AnswerSchema, Dialect};
-use routing_core::{AgentType, NodeId, RouteId, Routing, RoutingKind, RunId};
+use interrupt_router::ask::choice_schema;
+use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
+use interrupt_router::handler::ReviewDecision;
+use interrupt_router::model::{ModelCaller, Purpose};
+use interrupt_router::schema::{AnswerSchema, Dialect};
+use interrupt_router::{AgentType, NodeId, RouteId, Routing, RoutingKind, RunId};
 
 use serde_json::Value;
 

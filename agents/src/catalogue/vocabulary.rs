@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use interrupt_router::AgentType;
+use interrupt_router::model::Dialect;
 use llm::ScriptVocabulary;
-use routing_core::AgentType;
-use routing_core::model::Dialect;
 use serde_json::Value;
 
 use super::{RecordKind, SchemaQuery, records, schema};
@@ -67,7 +67,7 @@ fn object_fields(root: &Value, schema: &Value) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::AgentType;
+    use interrupt_router::AgentType;
 
     use super::interrupt_fields;
 

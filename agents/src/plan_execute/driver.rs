@@ -18,9 +18,9 @@ mod snapshot;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use interrupt_router::model::LanguageModel as _;
+use interrupt_router::{NodeId, StopMode, StopReason, StopScope, StopSource};
 use jiff::Timestamp;
-use routing_core::model::LanguageModel as _;
-use routing_core::{NodeId, StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::Mutex;
 
 use super::news::{PlanNews, PlanProgress};

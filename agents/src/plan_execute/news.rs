@@ -1,7 +1,7 @@
 //! Events of a plan, for observers.
 
 use engine::run::RunEvent;
-use routing_core::NodeId;
+use interrupt_router::NodeId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use engine::run::recorder::{CallNotes, Recorder};
+use interrupt_router::answer::AnswerError;
+use interrupt_router::ask::{AskError, Asker, CorrectionObserver};
+use interrupt_router::context::{LlmCallContext, RouteSnapshot};
+use interrupt_router::model::{ChunkSink, Message, ModelCaller, ModelError, Purpose};
+use interrupt_router::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
 use planning::PlanRole;
-use routing_core::answer::AnswerError;
-use routing_core::ask::{AskError, Asker, CorrectionObserver};
-use routing_core::context::{LlmCallContext, RouteSnapshot};
-use routing_core::model::{ChunkSink, Message, ModelCaller, ModelError, Purpose};
-use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
 
 use super::prompts;
 use super::records::{ExecutorRouting, PlannerRouting, ReplannerRouting};
@@ -58,7 +58,7 @@ impl PlanAgents {
         state: &PlanExecute,
         asking: &PlanningCall,
         turn: u32,
-        scope: &routing_core::StopScope,
+        scope: &interrupt_router::StopScope,
     ) -> Result<PlanEvent, PlanAgentsError> {
         let (role, task) = match asking {
             PlanningCall::Plan => (PlanRole::Planner, prompts::first_plan()),
@@ -92,7 +92,7 @@ impl PlanAgents {
         state: &PlanExecute,
         step: &PlanStep,
         turn: u32,
-        scope: &routing_core::StopScope,
+        scope: &interrupt_router::StopScope,
     ) -> Result<PlanEvent, PlanAgentsError> {
         let role = PlanRole::Executor;
         let asked = self
@@ -114,7 +114,7 @@ impl PlanAgents {
         role: PlanRole,
         task: String,
         turn: u32,
-        scope: &routing_core::StopScope,
+        scope: &interrupt_router::StopScope,
     ) -> Result<Reached<R>, PlanAgentsError> {
         let caller = ModelCaller {
             run: self.run,

@@ -3,7 +3,7 @@
 //! What models wrote before is data. It is written as JSON, whose strings have no line breaks, so none of it can begin
 //! a line of its own.
 
-use routing_core::model::Message;
+use interrupt_router::model::Message;
 use serde_json::json;
 
 use planning::{PlanExecute, PlanRole, PlanStep};

@@ -1,6 +1,6 @@
 //! What models are asked to answer.
 
-use routing_core::{InterruptDetails, Routing};
+use interrupt_router::{InterruptDetails, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

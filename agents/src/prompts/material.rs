@@ -178,7 +178,7 @@ fn fenced(text: &str) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use routing_core::event::INTERRUPT_REQUEST_MARK;
+    use interrupt_router::event::INTERRUPT_REQUEST_MARK;
     use serde_json::json;
 
     use super::{facts, fenced, names};

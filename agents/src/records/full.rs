@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-use routing_core::{NodeId, Request};
+use interrupt_router::{NodeId, Request};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -25,7 +25,7 @@ pub use ticket::{
 use crate::agent_kind::AgentKind;
 
 /// Any agent's interrupt. Who raised it is known from the variant.
-#[derive(Debug, Clone, PartialEq, Eq, routing_core::InterruptRequest)]
+#[derive(Debug, Clone, PartialEq, Eq, interrupt_router::InterruptRequest)]
 #[interrupt(kind = AgentKind)]
 pub enum InterruptRequest {
     /// Raised by the orchestrator.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use interrupt_router::NodeId;
 use interrupts::KindName;
 use interrupts::store::{Checkpoint, JournalEntry, Pages, Store, StoreError};
-use routing_core::NodeId;
 
 use crate::agent_kind::AgentKind;
 use journal::RunSnapshot;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use routing_core::bus::EventBus;
-use routing_core::model::LanguageModel as _;
-use routing_core::reroute::PendingReroutes;
-use routing_core::{Route, RunId, StopScope};
+use interrupt_router::bus::EventBus;
+use interrupt_router::model::LanguageModel as _;
+use interrupt_router::reroute::PendingReroutes;
+use interrupt_router::{Route, RunId, StopScope};
 use tokio::sync::Mutex;
 
 use super::goal::Goal;

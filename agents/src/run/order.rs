@@ -1,9 +1,9 @@
 //! What a run is to do, as the store keeps it: all that is needed to begin it again.
 
+use interrupt_router::{AgentType as _, NodeId};
 use interrupts::KindName;
 use interrupts::store::RootNode;
 use journal::{OrderError, RunHeader, Workflow};
-use routing_core::{AgentType as _, NodeId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

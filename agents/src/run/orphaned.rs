@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use interrupt_router::{InterruptId, RunId};
 use interrupts::EffectId;
 use interrupts::life::{Family, RunState};
 use interrupts::store::{
     CheckpointDraft, CheckpointError, CheckpointId, Filter, Pages, Run, Store, StoreError,
 };
-use routing_core::{InterruptId, RunId};
 
 use engine::run::nodes::state_of;
 use journal::Workflow;

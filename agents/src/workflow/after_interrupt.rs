@@ -1,14 +1,14 @@
 //! Where a flow continues after an interrupt of one of its nodes has ended.
 
-use interrupts::store::NewRun;
-use routing_core::answer::read_within;
-use routing_core::handler::DecidedBy;
-use routing_core::model::Message;
-use routing_core::review::Answer;
-use routing_core::{
+use interrupt_router::answer::read_within;
+use interrupt_router::handler::DecidedBy;
+use interrupt_router::model::Message;
+use interrupt_router::review::Answer;
+use interrupt_router::{
     AgentType, InterruptDetails, InterruptId, InterruptRoutes, InterruptType, RouteSet, RunId,
     Verdict,
 };
+use interrupts::store::NewRun;
 use serde_json::json;
 
 use super::failure::FlowError;

@@ -5,10 +5,10 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::run::{CheckpointContent, Kinds, LiveRun, RunSettings, WorkflowParts};
+use interrupt_router::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
+use interrupt_router::handler::{Branches, UnifiedInterruptHandler};
+use interrupt_router::{Blackboard, EventId, NodeId};
 use llm::SupervisorStep;
-use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
-use routing_core::handler::{Branches, UnifiedInterruptHandler};
-use routing_core::{Blackboard, EventId, NodeId};
 
 use super::failure::FlowError;
 use super::flow::FlowEnd;

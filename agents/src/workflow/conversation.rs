@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use routing_core::model::Message;
+use interrupt_router::model::Message;
 
 /// Renders what is known already as text.
 type InWords = dyn Fn() -> Result<String, serde_json::Error> + Send + Sync;
@@ -97,7 +97,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use routing_core::model::{Message, Role};
+    use interrupt_router::model::{Message, Role};
 
     use super::NodeConversation;
 

@@ -95,7 +95,7 @@ struct Start<B: Batch> {
 
 /// A worker that has its node.
 struct Started {
-    id: routing_core::NodeId,
+    id: interrupt_router::NodeId,
     work: Arc<Value>,
     flow: Arc<Flow>,
 }
@@ -184,12 +184,12 @@ pub(crate) struct Launch {
     pub(crate) began: u64,
     /// Which of its launcher's workers it is, from 1.
     pub(crate) number: usize,
-    pub(crate) id: routing_core::NodeId,
+    pub(crate) id: interrupt_router::NodeId,
 }
 
 impl Launch {
     /// For a worker of a dispatch node that has the turn.
-    fn below(flow: &Flow, id: &routing_core::NodeId, number: usize) -> Self {
+    fn below(flow: &Flow, id: &interrupt_router::NodeId, number: usize) -> Self {
         Self {
             engine: Arc::clone(&flow.engine),
             planner: Arc::clone(&flow.planner),

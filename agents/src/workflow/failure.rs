@@ -1,6 +1,6 @@
 //! Why a run of the agents fails, beyond the failures that every run can have.
 
-use routing_core::planner::PlanError;
+use interrupt_router::planner::PlanError;
 
 pub(crate) use engine::run::RunError as FlowError;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use routing_core::model::Message;
-use routing_core::planner::BlackboardRoutingPlanner;
-use routing_core::{AgentType as _, NodeId, StopReason};
+use interrupt_router::model::Message;
+use interrupt_router::planner::BlackboardRoutingPlanner;
+use interrupt_router::{AgentType as _, NodeId, StopReason};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -23,7 +23,7 @@ use journal::entry::FlowPosition;
 pub(crate) type Planner = BlackboardRoutingPlanner<Flow, FlowEnd, FlowError>;
 
 /// What an action leads to.
-pub(crate) type Next = routing_core::planner::Next<FlowEnd>;
+pub(crate) type Next = interrupt_router::planner::Next<FlowEnd>;
 
 /// Whose flow it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! From an agent's interrupt to where its flow continues.
 
 use engine::run::raising::{Around, Handled, Raiser};
-use journal::entry::{CutOff, InterruptOutcome};
-use routing_core::{
+use interrupt_router::{
     AgentType as _, AnswerForm, InterruptDetails, InterruptId, InterruptType, SealedInterrupt,
     StopReason,
 };
+use journal::entry::{CutOff, InterruptOutcome};
 
 use super::after_interrupt::follow;
 use super::failure::FlowError;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use routing_core::model::ModelCaller;
-use routing_core::{AgentType as _, NodeId, Outcome, ParseNodeIdError, StopReason};
+use interrupt_router::model::ModelCaller;
+use interrupt_router::{AgentType as _, NodeId, Outcome, ParseNodeIdError, StopReason};
 use tools::{LaunchRequest, LaunchedAgent, Launcher, LauncherError, ToolContext};
 
 use crate::agent_kind::AgentKind;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::{InterruptType, NodeId};
+use interrupt_router::{InterruptType, NodeId};
 use serde_json::Value;
 
 use super::conversation::NodeConversation;

@@ -1,6 +1,6 @@
 //! Which request goes to which kind of node, and what that node answers with.
 
-use routing_core::{Request, Routing};
+use interrupt_router::{Request, Routing};
 
 use crate::agent_kind::AgentKind;
 use crate::records::{

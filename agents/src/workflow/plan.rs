@@ -1,6 +1,6 @@
 //! The planner of the workflow: one action for each request, one for all interrupts.
 
-use routing_core::planner::{ActionInfo, ActionTaken};
+use interrupt_router::planner::{ActionInfo, ActionTaken};
 
 use super::dispatch::dispatch;
 use super::flow::{Flow, Planner};

@@ -1,7 +1,7 @@
 //! Nodes that are cut off from outside: they and all below them end, and the parent continues without them.
 
-use routing_core::NodeId;
-use routing_core::model::Message;
+use interrupt_router::NodeId;
+use interrupt_router::model::Message;
 use serde_json::json;
 
 use super::failure::FlowError;

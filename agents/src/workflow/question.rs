@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use routing_core::ask::{AskError, ModelRouting};
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
-use routing_core::model::{Message, ModelCaller, PartialReply, Purpose, TurnForm};
-use routing_core::{AgentType, Outcome, RouteId, RouteSet, Routing, StopScope};
+use interrupt_router::ask::{AskError, ModelRouting};
+use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::model::{Message, ModelCaller, PartialReply, Purpose, TurnForm};
+use interrupt_router::{AgentType, Outcome, RouteId, RouteSet, Routing, StopScope};
 use tracing::Instrument as _;
 
 use super::flow::Flow;

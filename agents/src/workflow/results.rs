@@ -1,7 +1,7 @@
 //! What nodes answer when their work is done, and where the run goes from there.
 
-use routing_core::Route;
-use routing_core::model::Message;
+use interrupt_router::Route;
+use interrupt_router::model::Message;
 use serde::Serialize;
 
 use super::failure::FlowError;

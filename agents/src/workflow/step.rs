@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use interrupt_router::ask::{AskError, ModelRouting};
+use interrupt_router::bus::EventBus;
+use interrupt_router::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
+use interrupt_router::model::Message;
+use interrupt_router::{
+    AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopReason, StopScope,
+};
 use llm::SupervisorStep;
-use routing_core::ask::{AskError, ModelRouting};
-use routing_core::bus::EventBus;
-use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
-use routing_core::model::Message;
-use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopReason, StopScope};
 
 use super::agents_run::AgentsRun;
 use super::failure::FlowError;

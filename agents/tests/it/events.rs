@@ -1,8 +1,8 @@
 //! The wire form of the event by which a supervisor asks for an interrupt.
 
 use agents::{AgentKind, RouteType};
-use routing_core::InterruptType;
-use routing_core::event::InterruptRequestEvent;
+use interrupt_router::InterruptType;
+use interrupt_router::event::InterruptRequestEvent;
 use serde_json::{Value, json};
 
 type Event = InterruptRequestEvent<AgentKind>;

@@ -2,7 +2,7 @@
 
 use agents::AgentKind;
 use agents::catalogue::{EdgeEnd, RecordKind, edges, mermaid, records, routes};
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
 #[test]
 fn the_fourteen_routes_are_those_of_the_mapping_table() {

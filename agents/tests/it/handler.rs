@@ -6,20 +6,20 @@ use agents::AgentKind;
 use agents::catalogue::{RecordKind, SchemaQuery, records, schema};
 use agents::records::{InterruptRequest, InterruptRouting};
 use async_trait::async_trait;
-use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
-use routing_core::ask::Asker;
-use routing_core::context::DecoratorChain;
-use routing_core::handler::{
+use interrupt_router::ask::Asker;
+use interrupt_router::context::DecoratorChain;
+use interrupt_router::handler::{
     HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
     UnifiedInterruptHandler, Unobserved,
 };
-use routing_core::reroute::InMemoryReroutes;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::schema::Dialect;
-use routing_core::{
+use interrupt_router::reroute::InMemoryReroutes;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{
     AgentType, Blackboard, InterruptId, InterruptRoutes, InterruptType, NodeId, Outcome, Routing,
     RunId, SealedInterrupt, StopScope, SystemClock,
 };
+use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use serde_json::json;
 
 use crate::sample::one_of_property;

@@ -3,8 +3,8 @@
 use agents::catalogue::{SchemaQuery, schema};
 use agents::plan_execute::{ExecutorRouting, PlannerRouting, ReplannerRouting};
 use agents::records::*;
-use routing_core::Routing;
-use routing_core::schema::{Dialect, check_limits};
+use interrupt_router::Routing;
+use interrupt_router::schema::{Dialect, check_limits};
 
 use crate::rows::rows;
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use agents::catalogue::{RecordKind, SchemaError, SchemaQuery, schema};
 use agents::records::InterruptRouting;
 use agents::{AgentKind, RouteType};
-use routing_core::answer::{AnswerFault, read_within};
-use routing_core::schema::Dialect;
-use routing_core::{AgentType, InterruptRoutes, RouteId, RouteSet, Routing};
+use interrupt_router::answer::{AnswerFault, read_within};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{AgentType, InterruptRoutes, RouteId, RouteSet, Routing};
 use serde_json::{Value, json};
 
 use crate::rows::rows;

@@ -9,10 +9,10 @@ use agents::records::{
     TicketAgentRouting, TicketCollectorRouting, TicketDispatchRouting, TicketOrchestratorRouting,
 };
 use agents::{AgentKind, RouteType};
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
-use routing_core::model::{ModelCaller, Purpose};
-use routing_core::schema::Dialect;
-use routing_core::{AgentType, NodeId, RouteSet, Routing, RunId, SealedInterrupt};
+use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::model::{ModelCaller, Purpose};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{AgentType, NodeId, RouteSet, Routing, RunId, SealedInterrupt};
 use serde_json::json;
 
 use crate::sample::one_of_property;

@@ -12,11 +12,11 @@ use agents::records::{
     ReviewRequest, ReviewRouting, Summaries, TicketAgentRouting, TicketCollectorRequest,
     TicketCollectorRouting, TicketDispatchRouting, TicketOrchestratorRouting,
 };
+use interrupt_router::answer::{read_narrowed, read_within};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{NodeId, Route, RouteId, RouteSet, Routing};
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use routing_core::answer::{read_narrowed, read_within};
-use routing_core::schema::Dialect;
-use routing_core::{NodeId, Route, RouteId, RouteSet, Routing};
 use serde_json::{Value, json};
 
 use crate::sample::{any_of_property, one_of_property};

@@ -2,8 +2,8 @@
 
 use agents::RouteType;
 use agents::catalogue::{RecordInfo, RecordKind, SchemaQuery, records, schema};
-use routing_core::RouteInfo;
-use routing_core::schema::{AnswerSchema, Dialect};
+use interrupt_router::RouteInfo;
+use interrupt_router::schema::{AnswerSchema, Dialect};
 
 /// A record in a situation.
 pub(crate) struct Row {

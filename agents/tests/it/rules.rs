@@ -3,8 +3,8 @@
 use agents::records::{
     DiscoveryAgentRequests, InterruptRouting, OrchestratorRequest, ReviewRequest,
 };
-use routing_core::answer::{read_strictly, read_within};
-use routing_core::{InterruptRoutes, RouteSet};
+use interrupt_router::answer::{read_strictly, read_within};
+use interrupt_router::{InterruptRoutes, RouteSet};
 use serde_json::{Value, json};
 
 #[test]
@@ -58,7 +58,10 @@ fn a_review_goes_back_to_a_collector_and_to_nobody_else() {
         ("TICKET_COLLECTOR", agents::RouteType::TicketCollector),
     ] {
         let read: ReviewRequest = read_strictly(request(caller).to_string().as_bytes()).unwrap();
-        assert_eq!(routing_core::AgentType::origin_route(read.return_to), route);
+        assert_eq!(
+            interrupt_router::AgentType::origin_route(read.return_to),
+            route
+        );
     }
     let error = read_strictly::<ReviewRequest>(request("TICKET_DISPATCH").to_string().as_bytes())
         .unwrap_err();

@@ -1,6 +1,6 @@
 //! What narrowing saves.
 
-use routing_core::schema::Dialect;
+use interrupt_router::schema::Dialect;
 
 #[path = "../../examples/schema_sizes/report.rs"]
 mod report;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use routing_core::schema::Dialect;
+use interrupt_router::schema::Dialect;
 use similar::TextDiff;
 
 use crate::rows::rows;

@@ -1,10 +1,10 @@
 //! Plans that outlive their process.
 
 use engine::run::{RunReport, RunStatus};
+use interrupt_router::RunId;
 use interrupts::life::{RunState, State};
 use interrupts::store::{Checkpoint, CheckpointDraft, Filter, NewRun, NodeActivity, Page};
 use planning::{FactKind, Phase, PlanExecute, PlanSnapshot};
-use routing_core::RunId;
 use serde_json::json;
 
 use crate::kept::{Act, Kept};

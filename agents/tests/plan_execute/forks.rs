@@ -1,11 +1,11 @@
 //! Forks of plans that had asked: each asks for itself, once.
 
 use engine::run::RunStatus;
+use interrupt_router::{DecisionId, InterruptId, RunId};
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict, WithdrawCause};
 use interrupts::store::NewRun;
 use planning::FactKind;
-use routing_core::{DecisionId, InterruptId, RunId};
 use serde_json::json;
 
 use crate::durable::{ALL, assert_completed, interrupts, plan, question};

@@ -1,6 +1,7 @@
 //! A plan whose question was given up because its deliveries failed: nothing waits for it for ever.
 
 use engine::run::RunStatus;
+use interrupt_router::{InterruptId, InterruptType, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, RunState, Scope, State,
     USUAL_ATTEMPTS, Verdict,
@@ -9,7 +10,6 @@ use interrupts::store::{Deciders, Delivery, Filter, Page, RaisedQuestion};
 use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
 use planning::{OpenQuestion, PlanSnapshot};
-use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::json;
 
 use crate::kept::{Act, Kept};

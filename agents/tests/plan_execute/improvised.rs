@@ -1,7 +1,7 @@
 //! A model that makes something up: another answer at every call, and none that it gives twice.
 
-use routing_core::model::{Awaited, ModelCall, ModelError, ModelReply, PartialReply};
-use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
+use interrupt_router::model::{Awaited, ModelCall, ModelError, ModelReply, PartialReply};
+use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use serde_json::{Value, json};
 
 /// What the model makes up.

@@ -9,16 +9,16 @@ use agents::workspace::Workspace;
 use async_trait::async_trait;
 use engine::run::{Hold, RunReport, RunSettings, RunStore};
 use engine::tools::AgentTools;
+use interrupt_router::model::{
+    Awaited, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
 use interrupts::life::{Actor, Role};
 use interrupts::store::{MessageError, NewMessage, Store, StoredMessage};
 use interrupts::{ActorName, IdempotencyKey, OwnerName};
 use llm::{RehearsalConfig, RehearsalModel};
 use planning::{Fact, FactKind, PlanSnapshot, told_facts};
-use routing_core::model::{
-    Awaited, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
-};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
 use store::{MemoryStore, StoreSettings};
 
 use crate::improvised::Improvised;

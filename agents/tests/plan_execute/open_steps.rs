@@ -1,8 +1,8 @@
 //! A model that would end a plan over a step which a person applied: the run waits for the person, and names the step.
 
 use engine::run::RunStatus;
+use interrupt_router::review::Answer;
 use planning::{Phase, PlanEnd};
-use routing_core::review::Answer;
 use serde_json::json;
 
 use crate::durable::{assert_completed, plan};

@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use agents::plan_execute::PlanAgents;
 use async_trait::async_trait;
+use interrupt_router::ask::Asker;
+use interrupt_router::model::{
+    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+};
+use interrupt_router::schema::check_limits;
+use interrupt_router::{NodeId, Outcome, Routing, RunId, StopScope};
 use jiff::Timestamp;
 use llm::{JsonSchemaConstraints, RehearsalConfig, RehearsalModel};
 use planning::{FactKind, Phase, PlanEffect, PlanEnd, PlanEvent, PlanExecute, RetryPolicy};
-use routing_core::ask::Asker;
-use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
-};
-use routing_core::schema::check_limits;
-use routing_core::{NodeId, Outcome, Routing, RunId, StopScope};
 
 use crate::scene::{interrupt, modify, tasks};
 
@@ -181,9 +181,9 @@ async fn a_forced_replan_shows_the_model_the_request_the_plan_and_the_finished_s
 async fn a_stopped_call_comes_back_as_such() {
     let run = Run::new(Dialect::JsonSchema);
     let scope = StopScope::new();
-    scope.stop(routing_core::StopReason {
-        source: routing_core::StopSource::User,
-        mode: routing_core::StopMode::Immediate,
+    scope.stop(interrupt_router::StopReason {
+        source: interrupt_router::StopSource::User,
+        mode: interrupt_router::StopMode::Immediate,
         message: "now".to_owned(),
         timestamp: Timestamp::UNIX_EPOCH,
     });

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use interrupt_router::{InterruptDetails, InterruptType};
 use jiff::Timestamp;
 use planning::{
     Fact, FactKind, Phase, PlanEffect, PlanEvent, PlanExecute, Refused, RetryPolicy, StepId,
     StepOutcome,
 };
-use routing_core::{InterruptDetails, InterruptType};
 
 /// A workflow, and what it has wanted done since it was last looked at.
 #[derive(Debug, Clone)]

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
 use engine::run::{RunReport, RunStatus};
+use interrupt_router::{
+    DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource, SystemClock,
+};
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role,
     RunState, Scope, State, USUAL_ATTEMPTS, Verdict,
@@ -16,9 +19,6 @@ use jiff::SignedDuration;
 use planning::{PlanEditError, PlanPreview, StoredPlan};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use routing_core::{
-    DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource, SystemClock,
-};
 use serde_json::{Value, json};
 
 use crate::durable::interrupts;

@@ -1,11 +1,11 @@
 //! What was decided about a plan, and does not fit it or was not decided at all: nobody waits for what never comes.
 
 use engine::run::RunStatus;
+use interrupt_router::DecisionId;
 use interrupts::Digest;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, RunState, Verdict, WithdrawCause};
 use interrupts::store::{Filter, Page};
 use interrupts::{ActorName, life::State};
-use routing_core::DecisionId;
 use serde_json::json;
 
 use crate::kept::{Act, Kept};

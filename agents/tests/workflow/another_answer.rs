@@ -10,20 +10,20 @@ use agents::RouteType;
 use agents::records::InterruptRouting;
 use async_trait::async_trait;
 use engine::run::{RunReport, RunStatus};
+use interrupt_router::model::{
+    AnswerSchemaRef, Awaited, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply,
+    PartialReply, Purpose, TokenUsage,
+};
+use interrupt_router::review::Answer;
+use interrupt_router::schema::Dialect;
+use interrupt_router::{
+    DecisionId, InterruptRoutes, NodeId, Outcome, Routing, RunId, StopMode, StopReason, StopScope,
+    StopSource,
+};
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, RunState, State, Verdict};
 use interrupts::store::{Filter, Store};
 use interrupts::{ActorName, EffectId, RouteName};
 use llm::{RehearsalConfig, RehearsalModel};
-use routing_core::model::{
-    AnswerSchemaRef, Awaited, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply,
-    PartialReply, Purpose, TokenUsage,
-};
-use routing_core::review::Answer;
-use routing_core::schema::Dialect;
-use routing_core::{
-    DecisionId, InterruptRoutes, NodeId, Outcome, Routing, RunId, StopMode, StopReason, StopScope,
-    StopSource,
-};
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};
 

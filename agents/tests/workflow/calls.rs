@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::review::Answer;
+use interrupt_router::review::Answer;
 use serde_json::{Value, json};
 
 use crate::models::{Playing, Watched};

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::run::{RunControl, RunEvent, RunInbox, RunReport, RunStatus, RunStopOutcome};
+use interrupt_router::model::ModelCall;
+use interrupt_router::{NodeId, RunId, StopMode, StopReason, StopScope, StopSource};
 use interrupts::life::{Evidence, RunState};
 use interrupts::store::{CheckpointId, NodeActivity, Store};
 use jiff::Timestamp;
-use routing_core::model::ModelCall;
-use routing_core::{NodeId, RunId, StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;
 
 use crate::models::{Part, Playing, Reply};

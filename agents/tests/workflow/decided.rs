@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::run::{InterruptResult, RunReport, RunStatus};
-use routing_core::model::{ModelCall, Purpose};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, StopMode, StopScope};
+use interrupt_router::model::{ModelCall, Purpose};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, StopMode, StopScope};
 use serde_json::json;
 use tokio::sync::Notify;
 

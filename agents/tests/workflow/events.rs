@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
 use engine::run::{InterruptResult, RunEvent};
+use interrupt_router::bus::{EventBus, PublishRefusal};
+use interrupt_router::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
+use interrupt_router::model::ModelCall;
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, InterruptType, NodeId, StopScope};
 use jiff::Timestamp;
-use routing_core::bus::{EventBus, PublishRefusal};
-use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
-use routing_core::model::ModelCall;
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptType, NodeId, StopScope};
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};
 
@@ -280,7 +280,7 @@ async fn an_event_that_is_ignored_is_told_again_and_then_given_up() {
 #[derive(Default)]
 struct HastyClock(std::sync::atomic::AtomicI64);
 
-impl routing_core::Clock for HastyClock {
+impl interrupt_router::Clock for HastyClock {
     fn now(&self) -> Timestamp {
         let looks = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         Timestamp::from_second(looks * 1_200).unwrap()

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::run::RunStatus;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{EventId, InterruptId, Outcome, RunId, StopScope};
 use interrupts::OwnerName;
 use interrupts::life::{Actor, Interrupt, Role, RunState, State};
 use interrupts::store::{Delivery, Filter, Page, Store};
 use jiff::SignedDuration;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{EventId, InterruptId, Outcome, RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 
 use crate::events::{Deaf, supervisor};

@@ -1,11 +1,11 @@
 //! A run that somebody else keeps: whoever executes it does not say in the keeper's place how it stands.
 
 use engine::run::RunStatus;
+use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
 use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Delivery, NewRun, Notification, Page};
 use jiff::SignedDuration;
-use routing_core::{StopMode, StopReason, StopScope, StopSource};
 
 use crate::stage::Stage;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use engine::run::{InterruptResult, RunEvent, RunStatus};
-use routing_core::Verdict;
-use routing_core::handler::FilledBy;
-use routing_core::model::Purpose;
-use routing_core::review::{Answer, QuestionKind, Resume};
+use interrupt_router::Verdict;
+use interrupt_router::handler::FilledBy;
+use interrupt_router::model::Purpose;
+use interrupt_router::review::{Answer, QuestionKind, Resume};
 use serde_json::json;
 
 use crate::models::{Playing, Watched};

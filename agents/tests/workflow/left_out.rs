@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use engine::run::{RunEvent, RunReport, RunUse, leave_out_of_ended};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{NodeId, Outcome, RunId, StopScope};
 use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Delivery, JournalEntry, NewRun, Store};
 use jiff::SignedDuration;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{NodeId, Outcome, RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 
 use crate::controlled::{Act, Scopes, controlled};

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use engine::run::{RunReport, RunStatus};
+use interrupt_router::model::{ModelCall, Purpose, TurnForm};
+use interrupt_router::reroute::RerouteState;
+pub(crate) use interrupt_router::review::NoReviewer;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, RunId, StopScope};
 use interrupts::EffectId;
 use interrupts::life::{RunState, State};
 use interrupts::store::{Filter, Page, Store};
-use routing_core::model::{ModelCall, Purpose, TurnForm};
-use routing_core::reroute::RerouteState;
-pub(crate) use routing_core::review::NoReviewer;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope};
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};
 
@@ -107,7 +107,7 @@ pub(crate) struct Left {
     pub(crate) status: RunStatus,
     pub(crate) interrupts: Vec<Value>,
     pub(crate) steps: u32,
-    pub(crate) usage: routing_core::model::TokenUsage,
+    pub(crate) usage: interrupt_router::model::TokenUsage,
 }
 
 pub(crate) fn left(report: &RunReport) -> Left {

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use llm::RehearsalModel;
-use routing_core::model::{
+use interrupt_router::model::{
     Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
     TokenUsage, TurnForm,
 };
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
+use llm::RehearsalModel;
 
 pub(crate) type Reply = Result<Outcome<ModelReply, PartialReply>, ModelError>;
 

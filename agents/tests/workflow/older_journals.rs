@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use interrupt_router::model::ModelCall;
+use interrupt_router::{RunId, StopScope};
 use interrupts::store::{Delivery, Intent, JournalEntry, NewRun, Store};
 use interrupts::{EffectId, OwnerName};
 use jiff::SignedDuration;
-use routing_core::model::ModelCall;
-use routing_core::{RunId, StopScope};
 use serde_json::Value;
 use store::{MemoryStore, StoreSettings};
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use engine::run::{RunEvent, RunStatus};
+use interrupt_router::model::TurnForm;
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, RunId};
 use interrupts::life::{RunState, State};
 use interrupts::store::{CheckpointId, NewRun};
-use routing_core::model::TurnForm;
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, RunId};
 
 use crate::lives::{ALL, Lives, NoReviewer, Steady, eventful, left, supervisor};
 use crate::stage::{Stage, assert_completed};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use engine::run::RunStatus;
+use interrupt_router::review::Answer;
+use interrupt_router::{NodeId, RunId};
 use interrupts::store::{CheckpointId, ForkStart, NewRun, Store};
 use journal::said_to_fork;
-use routing_core::review::Answer;
-use routing_core::{NodeId, RunId};
 
 use crate::lives::{ALL, Lives, NoReviewer, Steady, left};
 use crate::stage::{Person, Stage, assert_completed};

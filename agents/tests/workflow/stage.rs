@@ -13,12 +13,12 @@ use engine::run::{
     RunSettings, RunStatus, RunStore,
 };
 use engine::tools::AgentTools;
+use interrupt_router::model::LanguageModel;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{AgentType, Clock, Outcome, RunId, StopScope, SystemClock};
 use interrupts::OwnerName;
 use interrupts::store::Store;
 use llm::{RehearsalConfig, RehearsalModel, Script, ScriptVocabulary};
-use routing_core::model::LanguageModel;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{AgentType, Clock, Outcome, RunId, StopScope, SystemClock};
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};
 

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use engine::run::RunStatus;
+use interrupt_router::model::ModelCall;
+use interrupt_router::{RunId, StopMode, StopReason, StopScope, StopSource};
 use interrupts::life::RunState;
 use jiff::Timestamp;
-use routing_core::model::ModelCall;
-use routing_core::{RunId, StopMode, StopReason, StopScope, StopSource};
 
 use crate::lives::{Lives, Steady, eventful, left};
 use crate::models::{Part, Playing, Reply};

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::run::{RunEvent, RunReport, RunStatus};
+use interrupt_router::model::{ModelCall, ModelError};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use jiff::Timestamp;
 use journal::NodeState;
-use routing_core::model::{ModelCall, ModelError};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed};

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::review::{Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope};
+use interrupt_router::review::{
+    Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer,
+};
+use interrupt_router::{Outcome, RunId, StopScope};
 use serde_json::json;
 
 use crate::lives::{ALL, Lives};

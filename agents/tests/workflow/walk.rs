@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use engine::run::{RunEvent, RunReport, RunStatus};
+use interrupt_router::event::INTERRUPT_REQUEST_MARK;
 use journal::NodeState;
-use routing_core::event::INTERRUPT_REQUEST_MARK;
 use serde_json::{Value, json};
 
 use crate::models::{Playing, Watched};

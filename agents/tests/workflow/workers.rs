@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::run::{InterruptResult, RunEvent, RunObserver, RunOccurrence};
+use interrupt_router::model::ModelCall;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, StopScope};
 use journal::NodeState;
-use routing_core::model::ModelCall;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, StopScope};
 use serde_json::json;
 use tokio::sync::{Barrier, Semaphore};
 

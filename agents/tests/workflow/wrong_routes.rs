@@ -5,11 +5,11 @@ use std::sync::Arc;
 use agents::records::InterruptRouting;
 use async_trait::async_trait;
 use engine::run::{InterruptResult, RunEvent};
-use routing_core::handler::FilledBy;
-use routing_core::model::{ModelCall, Purpose};
-use routing_core::review::{Answer, QuestionKind};
-use routing_core::schema::Dialect;
-use routing_core::{Routing, StopScope};
+use interrupt_router::handler::FilledBy;
+use interrupt_router::model::{ModelCall, Purpose};
+use interrupt_router::review::{Answer, QuestionKind};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{Routing, StopScope};
 use serde_json::json;
 
 use crate::models::{Part, Playing, Reply, reply};
@@ -32,13 +32,13 @@ struct Elsewhere {
 #[async_trait]
 impl Part for Elsewhere {
     async fn play(&self, call: &mut ModelCall, scope: &StopScope) -> Option<Reply> {
-        use routing_core::model::{AnswerSchemaRef, LanguageModel};
+        use interrupt_router::model::{AnswerSchemaRef, LanguageModel};
         if call.caller.purpose != Purpose::Resolution {
             return None;
         }
         let others = others("discoveryOrchestratorRequest");
         let field = others[usize::try_from(call.caller.correction).unwrap() % others.len()];
-        let route = routing_core::RouteId::<InterruptRouting>::from_field(field).unwrap();
+        let route = interrupt_router::RouteId::<InterruptRouting>::from_field(field).unwrap();
         let mut wide = call.clone();
         wide.schema = AnswerSchemaRef::Fixed(
             InterruptRouting::schemas().narrowed(route, Dialect::JsonSchema),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use interrupt_router::{InterruptType, StopMode};
 use interrupts::RouteName;
 use interrupts::life::{Scope, State, Verdict};
 use interrupts::rules::Reach;
 use jiff::SignedDuration;
-use routing_core::{InterruptType, StopMode};
 
 use crate::number::parse_number;
 use crate::reviewer::yes_or_no;

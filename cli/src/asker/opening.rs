@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupts::Labels;
 use interrupts::life::RunState;
 use interrupts::store::Run;
-use routing_core::RunId;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use workers::{ENDS_WITH_PROCESS, NewWork, Owned, Taking, WorkError};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use interrupt_router::{AnswerForm, Choice, NodeId, RunId};
 use interrupts::Digest;
 use interrupts::life::{RunState, Verdict};
 use interrupts::store::Run;
 use jiff::SignedDuration;
-use routing_core::{AnswerForm, Choice, NodeId, RunId};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use workers::{Asking, QuestionState, QuestionStatus, WorkError, WorkKey};

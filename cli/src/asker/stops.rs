@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use interrupt_router::{InterruptType, RunId};
 use interrupts::life::State;
 use interrupts::store::{Filter, Pages, Run};
-use routing_core::{InterruptType, RunId};
 use tokio::time::Instant;
 use workers::{Owned, WorkError};
 

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use control::{
     Ask, AskInterrupt, Caller, Command, Control, NewDecision, Reach, Reading, plan_not_changed,
 };
+use interrupt_router::{DecisionId, InterruptId, RunId};
 use interrupts::life::{Actor, Interrupt};
 use interrupts::policy::Policy;
 use interrupts::store::{Deciding, Run, Store, VerifyError};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::{DecisionId, InterruptId, RunId};
 use store::Opening;
 
 use super::{Backend, Place, RefusedDecisions, Verified};

@@ -7,10 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use client::{Client, ClientSettings};
 use control::{Ask, Command, NewDecision, no_plan};
+use interrupt_router::InterruptId;
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
 use planning::{PlanChangeRequest, StoredPlan};
-use routing_core::InterruptId;
 
 use super::{Backend, Place, RefusedDecisions, ServerLocation, Verified};
 use crate::authority;

@@ -19,12 +19,12 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 pub(crate) use budget::ChatBudget;
+use interrupt_router::model::{ModelError, ToolRequest};
+use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
 use llm::{
     ChatUsage, Conversation, ConversationConfig, ConversationTools, Pace, TokenCount, ToolResult,
 };
-use routing_core::model::{ModelError, ToolRequest};
-use routing_core::{StopMode, StopReason, StopSource};
 
 use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};

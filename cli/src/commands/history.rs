@@ -81,12 +81,12 @@ async fn wanted(
 ) -> Result<HistoryFilter, Failure> {
     let run = match &arguments.run {
         // A run that was purged is still in the audit.
-        Some(run) if run.parse::<routing_core::RunId>().is_ok() => Some(run.clone()),
+        Some(run) if run.parse::<interrupt_router::RunId>().is_ok() => Some(run.clone()),
         Some(run) => Some(find_run(from, run).await?.id.to_string()),
         None => None,
     };
     let interrupt = match &arguments.interrupt {
-        Some(id) if id.parse::<routing_core::InterruptId>().is_ok() => Some(id.clone()),
+        Some(id) if id.parse::<interrupt_router::InterruptId>().is_ok() => Some(id.clone()),
         Some(id) => Some(find_interrupt(from, id).await?.id.to_string()),
         None => None,
     };

@@ -6,10 +6,10 @@ use std::io::IsTerminal;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use interrupt_router::{InterruptType, NodeId, StopMode};
 use interrupts::life::{Family, Interrupt, Scope, State};
 use interrupts::store::{Admitted, Checkpoint, NodeRow, Page, Run};
 use jiff::Timestamp;
-use routing_core::{InterruptType, NodeId, StopMode};
 use serde_json::{Value, json};
 
 use super::print;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 
 use control::{AskProgress, RunProgress};
+use interrupt_router::NodeId;
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
 use journal::{Steps, executed_by_worker, needs_in};
-use routing_core::NodeId;
 use serde_json::json;
 
 use super::{print, waits_for_server};

@@ -4,12 +4,12 @@ use std::io;
 
 use agents::run::RunOrder;
 use control::AskAudit;
+use interrupt_router::NodeId;
 use interrupts::store::{JournalEntry, Pages, Repeating, Run};
 use jiff::Timestamp;
 use journal::Workflow;
 use journal::tool::StoredCall;
 use planning::{Fact, facts_in};
-use routing_core::NodeId;
 use serde_json::{Value, json};
 
 use super::print;

@@ -5,9 +5,9 @@ mod for_worker;
 use agents::run::RunOrder;
 use control::refuse_ended;
 use engine::run::RunUse;
+use interrupt_router::RunId;
 use interrupts::store::{CheckpointId, NewRun, Run};
 use journal::executed_by_worker;
-use routing_core::RunId;
 
 use super::run::{Begin, ExecutionOptions, OuterLimits, PreparedRun, Talk, complete};
 use crate::address::find_run;

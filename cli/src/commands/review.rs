@@ -10,10 +10,10 @@ mod rendering;
 use std::io::{self, IsTerminal};
 
 use control::{DecisionParts, RememberOrder};
+use interrupt_router::InterruptType;
 use interrupts::life::{Interrupt, State};
 use interrupts::store::Filter;
 use journal::Suggestion;
-use routing_core::InterruptType;
 use serde_json::Value;
 
 use super::print;

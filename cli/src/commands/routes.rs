@@ -3,9 +3,9 @@
 use std::io;
 
 use agents::catalogue;
+use interrupt_router::AgentType;
 use interrupts::catalogue::Catalogue;
 use journal::Workflow;
-use routing_core::AgentType;
 use serde_json::{Value, json};
 
 use super::print;

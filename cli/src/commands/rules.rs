@@ -3,10 +3,10 @@
 use std::io;
 
 use control::{AskRules, RevokeRule, no_rule};
+use interrupt_router::RuleId;
 use interrupts::rules::{RuleScope, StandingRule};
 use interrupts::store::Pages;
 use jiff::Timestamp;
-use routing_core::RuleId;
 use serde_json::{Value, json};
 
 use super::print;

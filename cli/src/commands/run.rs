@@ -20,11 +20,11 @@ use std::sync::{Arc, Mutex};
 use agents::run::RunOrder;
 use engine::run::RunLimits;
 use futures_util::FutureExt;
+use interrupt_router::RunId;
 use interrupts::policy::Policy;
 use interrupts::signals::{OsSignals, SignalSource};
 use jiff::Timestamp;
 use journal::Allowance;
-use routing_core::RunId;
 use server::RunEvents;
 
 use super::resume::to_go_on;

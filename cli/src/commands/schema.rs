@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use agents::catalogue::{self, SchemaError, SchemaQuery};
+use interrupt_router::model::{ModelCaller, Purpose, TurnForm};
+use interrupt_router::{NodeId, RunId};
 use interrupts::RouteName;
 use interrupts::catalogue::{Catalogue, RouteEntry};
-use routing_core::model::{ModelCaller, Purpose, TurnForm};
-use routing_core::{NodeId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::print;

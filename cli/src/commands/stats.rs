@@ -142,9 +142,9 @@ impl InterruptCounts {
         count(&mut self.states, interrupt.state.name());
         count(&mut self.types, interrupt.interrupt_type.name());
         let source = match interrupt.source {
-            routing_core::StopSource::User => "user",
-            routing_core::StopSource::System => "system",
-            routing_core::StopSource::Programmatic => "programmatic",
+            interrupt_router::StopSource::User => "user",
+            interrupt_router::StopSource::System => "system",
+            interrupt_router::StopSource::Programmatic => "programmatic",
         };
         count(&mut self.sources, source);
         let agent = self.agents.entry(interrupt.kind.to_string()).or_default();

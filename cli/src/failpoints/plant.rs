@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use interrupt_router::RunId;
 use interrupts::EffectId;
 use interrupts::life::Admission;
 use interrupts::store::{
@@ -11,7 +12,6 @@ use interrupts::store::{
     Runs, Store, StoreError,
 };
 use jiff::Timestamp;
-use routing_core::RunId;
 use store::{MemoryStore, StoreSettings};
 
 /// Every so many results are forgotten.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::AnswerForm;
 use interrupts::life::{DecidedAs, Verdict};
 use interrupts::signals::{OsSignals, SignalSource as _};
 use jiff::SignedDuration;
-use routing_core::AnswerForm;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use uuid::Uuid;

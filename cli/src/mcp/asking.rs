@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use interrupt_router::AnswerForm;
 use interrupts::life::Verdict;
-use routing_core::AnswerForm;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use engine::run::{RunEvent, RunObserver, RunOccurrence};
-use jiff::Timestamp;
-use routing_core::ask::is_rejected_early;
-use routing_core::model::{
+use interrupt_router::ask::is_rejected_early;
+use interrupt_router::model::{
     LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
-use routing_core::schema::Dialect;
-use routing_core::{Outcome, StopScope};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{Outcome, StopScope};
+use jiff::Timestamp;
 
 use crate::exit::Exit;
 use crate::terminal_output::TerminalOutput;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use agents::plan_execute::PlanChange;
 use agents::run::RunOrder;
 use engine::run::RunUse;
+use interrupt_router::SystemClock;
+use interrupt_router::model::LanguageModel;
 use interrupts::limits::{LimitReached, StopSink};
 use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Usage};
 use interrupts::store::{Run, Store};
-use routing_core::SystemClock;
-use routing_core::model::LanguageModel;
 
 use crate::exit::{Exit, Failure, causes};
 use crate::spending::{Spending, no_price, spent};

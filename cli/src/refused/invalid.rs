@@ -1,9 +1,9 @@
 //! A decision that does not fit its interrupt, with the arguments of the command line that would.
 
 use control::{InvalidDecision, verdict_refused};
+use interrupt_router::review::Unsaid;
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
-use routing_core::review::Unsaid;
 
 use crate::exit::{Exit, Failure};
 

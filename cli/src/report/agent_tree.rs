@@ -7,10 +7,10 @@ mod row;
 use std::collections::HashMap;
 
 use engine::run::{RunEvent, RunOccurrence};
+use interrupt_router::model::TokenUsage;
+use interrupt_router::{InterruptId, NodeId, StopMode};
 use jiff::Timestamp;
 use journal::NodeState;
-use routing_core::model::TokenUsage;
-use routing_core::{InterruptId, NodeId, StopMode};
 
 use crate::visible::visible_line;
 

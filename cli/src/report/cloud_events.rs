@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::run::{RunEvent, RunOccurrence};
-use routing_core::NodeId;
+use interrupt_router::NodeId;
 use serde_json::{Value, json};
 use server::RunEvents;
 use tokio::runtime::Handle;

@@ -3,8 +3,8 @@
 mod printed_event;
 
 use engine::run::RunOccurrence;
+use interrupt_router::NodeId;
 use jiff::Timestamp;
-use routing_core::NodeId;
 
 use super::Detail;
 use super::agent_tree::AgentTree;

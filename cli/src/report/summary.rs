@@ -1,10 +1,10 @@
 //! What became of a run, for people.
 
 use engine::run::{InterruptRecord, InterruptResult, RunReport, RunStatus};
+use interrupt_router::handler::DecidedBy;
+use interrupt_router::model::TokenUsage;
+use interrupt_router::review::Answer;
 use jiff::SignedDuration;
-use routing_core::handler::DecidedBy;
-use routing_core::model::TokenUsage;
-use routing_core::review::Answer;
 
 use super::RunLocation;
 use super::event_printer::{answer_words, declined_word};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use routing_core::review::{Answer, Question};
+use interrupt_router::review::{Answer, Question};
 
 use super::consent::yes_or_no;
 use super::dialogue::{Dialogue, DialogueStep};

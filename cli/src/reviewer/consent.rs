@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use routing_core::ConfirmationItem;
+use interrupt_router::ConfirmationItem;
 
 /// What a typed line says about a call of a tool. Nothing but a clear yes allows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

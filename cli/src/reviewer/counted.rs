@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use engine::run::{RunEvent, RunObserver, RunOccurrence};
-use routing_core::InterruptId;
+use interrupt_router::InterruptId;
 
 /// Counts the interrupts of each kind of agent, in the order in which they are raised.
 #[derive(Debug, Default)]

@@ -3,9 +3,9 @@
 mod form;
 mod page;
 
+use interrupt_router::review::{Answer, Question};
+use interrupt_router::{AnswerForm, Verdict};
 use journal::tool::{CHOICE_NO, CHOICE_YES, ToolQuestionKind};
-use routing_core::review::{Answer, Question};
-use routing_core::{AnswerForm, Verdict};
 use serde_json::Value;
 
 use super::consent::{Consent, NoAnswer, yes_or_no};

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use llm::PersonAnswer;
-use routing_core::review::{
+use interrupt_router::review::{
     Answer, Answerer, AnswererKind, Pause, Question, Resume, ReviewError, Reviewer,
 };
-use routing_core::{InterruptId, Outcome, StopScope};
+use interrupt_router::{InterruptId, Outcome, StopScope};
+use llm::PersonAnswer;
 
 use super::InterruptCount;
 use crate::report::answer_words;

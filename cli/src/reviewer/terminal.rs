@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::io::IsTerminal;
 
 use async_trait::async_trait;
-use routing_core::review::{
+use interrupt_router::review::{
     Answer, Answerer, AnswererKind, Pause, Question, Resume, ReviewError, Reviewer,
 };
-use routing_core::{InterruptId, Outcome, StopReason, StopScope};
+use interrupt_router::{InterruptId, Outcome, StopReason, StopScope};
 use tokio::sync::Mutex;
 
 use super::dialogue::{Dialogue, DialogueStep};

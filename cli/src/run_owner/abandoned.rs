@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::run::leave_out_of_ended;
+use interrupt_router::RunId;
 use interrupts::manager::AbandonedEffects;
 use interrupts::store::{JournalError, Store};
 use interrupts::{EffectId, OwnerName};
-use routing_core::RunId;
 
 /// Abandons what the agents of a run had begun.
 pub(super) struct AbandonedWork;

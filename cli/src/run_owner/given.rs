@@ -2,9 +2,9 @@
 
 use control::{InvalidRequest, not_asked};
 use engine::run::keep_input;
+use interrupt_router::RunId;
 use interrupts::store::ForkStart;
 use journal::{ResumeRequest, Workflow, said_to_fork};
-use routing_core::RunId;
 
 use super::{LocalRun, RunOwner, first_node};
 use crate::exit::{Exit, Failure, causes};

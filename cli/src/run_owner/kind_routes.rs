@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::manager::{AgentRoutes, KindRoutes};
 use interrupts::{KindName, NameError, WorkflowName};
 use journal::Workflow;
-use routing_core::{NodeId, RunId};
 
 use crate::workflows;
 

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
 
+use interrupt_router::RunId;
 use interrupts::OwnerName;
 use interrupts::life::Lease;
 use interrupts::store::Run;
 use jiff::SignedDuration;
-use routing_core::RunId;
 
 use super::{RunOwner, gone_owner, has_process_at, is_gone};
 

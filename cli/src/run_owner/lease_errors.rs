@@ -1,9 +1,9 @@
 //! The failures of a run that cannot be taken, kept or given back.
 
+use interrupt_router::RunId;
 use interrupts::life::Refusal;
 use interrupts::manager::KeepError;
 use interrupts::store::{ChangeError, CheckpointError, RunError};
-use routing_core::RunId;
 
 use super::owner_words;
 use crate::exit::{Exit, Failure};

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use interrupt_router::StopMode;
 use interrupts::manager::StopHandle;
 use interrupts::signals::{Leaving, Signal, SignalListener};
-use routing_core::StopMode;
 
 use crate::advice::advised;
 use crate::exit::{Exit, tell};

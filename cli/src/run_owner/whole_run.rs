@@ -1,9 +1,9 @@
 //! The node that represents a whole run, and which of the run's stops take effect while no process executes it.
 
+use interrupt_router::{InterruptType, NodeId};
 use interrupts::life::{Interrupt, RunState, Scope};
 use interrupts::store::Run;
 use journal::{Workflow, executed_by_worker};
-use routing_core::{InterruptType, NodeId};
 
 use crate::exit::{Exit, Failure};
 

@@ -98,8 +98,8 @@ fn key(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use interrupt_router::schema::Dialect;
     use llm::ModelProfile;
-    use routing_core::schema::Dialect;
 
     use super::{Profiles, with_profile};
 

@@ -30,7 +30,7 @@ const TRACED: [&str; 9] = [
     "interrupts",
     "irq",
     "llm",
-    "routing_core",
+    "interrupt_router",
     "server",
     "store",
     "tools",

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::{Outcome, StopMode, StopReason, StopSource};
 use interrupts::store::Repeating;
 use jiff::Timestamp;
 use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig as _};
-use routing_core::{Outcome, StopMode, StopReason, StopSource};
 use serde_json::json;
 use tests::collector::{Collected, Collector, CollectorManner};
 use tools::{

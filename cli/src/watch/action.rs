@@ -1,10 +1,10 @@
 //! What the keys ask for.
 
+use interrupt_router::review::Answer;
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::life::{Scope, Verdict};
 use interrupts::{Digest, RouteName};
 use planning::PlanPreview;
-use routing_core::review::Answer;
-use routing_core::{InterruptId, NodeId, RunId};
 
 use crate::time::Grace;
 

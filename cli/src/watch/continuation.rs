@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::Run;
-use routing_core::RunId;
 use tokio::time::Instant;
 
 use super::draw::short;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use routing_core::review::{Answer, Question};
-use routing_core::{AnswerForm, ConfirmationItem};
+use interrupt_router::review::{Answer, Question};
+use interrupt_router::{AnswerForm, ConfirmationItem};
 use tui_input::Input;
 
 /// A choice, or a text, of a review that is not submitted yet.

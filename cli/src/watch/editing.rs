@@ -3,10 +3,10 @@
 use std::io;
 
 use control::{DecisionParts, InvalidDecision};
+use interrupt_router::InterruptId;
+use interrupt_router::review::{Answer, Question};
 use interrupts::life::{Interrupt, Review, Verdict};
 use journal::tool::ToolQuestionKind;
-use routing_core::InterruptId;
-use routing_core::review::{Answer, Question};
 
 use super::action::Action;
 use super::state::ScreenState;

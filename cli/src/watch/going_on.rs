@@ -1,8 +1,8 @@
 //! What was chosen about agents that have not stopped yet. It is carried out when they have, even if its window was
 //! closed meanwhile; a user who leaves before that learns what stays undone.
 
+use interrupt_router::{InterruptId, RunId};
 use interrupts::life::State;
-use routing_core::{InterruptId, RunId};
 use tui_input::Input;
 
 use super::action::Action;

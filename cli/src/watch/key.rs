@@ -6,8 +6,8 @@
 )]
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use interrupt_router::{NodeId, RunId};
 use interrupts::life::{Family, RunState, Verdict};
-use routing_core::{NodeId, RunId};
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
 

@@ -1,9 +1,9 @@
 //! What is marked. The mark is on a run, an agent or an interrupt, and goes where that goes, even if other rows appear
 //! above it; if that is gone, nothing is marked until a person marks something else.
 
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::life::RunState;
 use interrupts::store::NodeRow;
-use routing_core::{InterruptId, NodeId, RunId};
 
 use super::state::{Screen, ScreenState, TreeRow};
 use crate::run_owner::has_process;

@@ -1,11 +1,11 @@
 //! The window that opens when an agent is interrupted. It opens at once, and never waits for the stop.
 
+use interrupt_router::{InterruptId, NodeId, RunId, StopMode};
 use interrupts::Digest;
 use interrupts::life::{Interrupt, State};
 use interrupts::manager::StopNote;
 use jiff::Timestamp;
 use planning::PlanPreview;
-use routing_core::{InterruptId, NodeId, RunId, StopMode};
 use tui_input::Input;
 
 use super::action::Action;

@@ -1,8 +1,8 @@
 //! What is drawn over the screen and has the keys.
 
+use interrupt_router::{ConfirmationItem, InterruptId};
 use interrupts::RouteName;
 use interrupts::life::Verdict;
-use routing_core::{ConfirmationItem, InterruptId};
 use tui_input::Input;
 
 use super::action::Action;

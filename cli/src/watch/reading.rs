@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 

@@ -6,9 +6,9 @@
 )]
 
 use crossterm::event::{KeyCode, KeyEvent};
+use interrupt_router::{ConfirmationItem, InterruptId};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
-use routing_core::{ConfirmationItem, InterruptId};
 use tui_input::Input;
 
 use super::action::Action;

@@ -1,9 +1,9 @@
 //! What a key would decide about, and since when a person can see it: what was typed before that was not meant for it.
 
 use crossterm::event::KeyCode;
+use interrupt_router::InterruptId;
 use interrupts::Digest;
 use jiff::{SignedDuration, Timestamp};
-use routing_core::InterruptId;
 
 use super::overlay::Overlay;
 use super::state::{Screen, ScreenState};

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use control::{AskAgents, AskJournal, AskRuns, LIVE};
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::life::{Interrupt, State};
 use interrupts::store::{Filter, JournalEntry, NodeRow, Page, Pages, Run};
 use jiff::Timestamp;
 use planning::{StoredPlan, is_plan};
-use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 
 use crate::backend::Backend;

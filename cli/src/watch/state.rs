@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 
+use interrupt_router::{InterruptId, RunId};
 use interrupts::life::{Family, Interrupt, State as Life};
 use interrupts::store::NodeRow;
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptId, RunId};
 use tui_input::Input;
 
 use super::action::{Action, Done};

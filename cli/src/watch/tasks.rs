@@ -1,11 +1,11 @@
 //! Carries out what the keys ask for, through the backend.
 
 use control::{AskAgent, ChangeClaim, DecisionParts, NewDecision, StopOrder};
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 use interrupts::life::{Interrupt, Scope, State, USUAL_CLAIM, Verdict};
 use interrupts::store::Run;
 use interrupts::{Digest, RouteName};
 use jiff::Timestamp;
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode};
 
 use super::action::{Action, Done};
 use super::continuation::{RunContinuation, Way};

@@ -2,11 +2,11 @@
 
 use control::{DecisionParts, NewDecision};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use interrupt_router::{DecidedAs, DecisionId};
 use interrupts::ActorName;
 use interrupts::life::{Actor, Interrupt, Role};
 use interrupts::store::{Deciding, Interrupts as _};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecidedAs, DecisionId};
 use store::{MemoryStore, StoreSettings};
 use tests::saying::{FORMS, Said, asked};
 

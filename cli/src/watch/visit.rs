@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
+use interrupt_router::RunId;
 use jiff::Timestamp;
-use routing_core::RunId;
 
 use super::draw::Theme;
 use super::key::escape;

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use agents::RouteType;
 use agents::records::InterruptRouting;
+use interrupt_router::schema::Dialect;
+use interrupt_router::{InterruptRoutes, Routing};
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{Filter, Run};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use routing_core::schema::Dialect;
-use routing_core::{InterruptRoutes, Routing};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use agents::catalogue;
+use interrupt_router::model::Dialect;
 use interrupts::Digest;
 use llm::{Pace, RehearsalConfig, RehearsalModel, Script};
-use routing_core::model::Dialect;
 use tests::auditor::{TargetCall, numbered};
 use tests::providers::{Behaviour, ProviderDouble, Received, WireForm};
 

@@ -1,10 +1,10 @@
 //! A model that never answers the same twice, and often wrongly: first it sets two fields.
 
 use agents::catalogue;
+use interrupt_router::model::Dialect;
 use llm::{Pace, RehearsalConfig, RehearsalModel, Script};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use routing_core::model::Dialect;
 use serde_json::{Value, json};
 use tests::providers::Received;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{InterruptType, RunId};
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::Filter;
 use reqwest::StatusCode;
-use routing_core::{InterruptType, RunId};
 use serde_json::{Value, json};
 
 use crate::life::Life;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::DecisionId;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Family, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{ChangeError, Filter};
-use routing_core::DecisionId;
 
 use crate::world::{ALL, World};
 

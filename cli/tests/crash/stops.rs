@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use interrupt_router::InterruptType;
 use interrupts::life::{RunState, State};
 use interrupts::store::Filter;
-use routing_core::InterruptType;
 use tokio::runtime::Handle;
 
 use crate::deaths::{NextCommand, around, die_at_each};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{AgentKind, RouteType};
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::{AgentType, EventId, InterruptId, InterruptType, StopMode, StopSource};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, Scope, USUAL_ATTEMPTS};
 use interrupts::store::{AdmitError, NodeRow, Run};
 use interrupts::{ActorName, IdempotencyKey, RouteName};
 use jiff::Timestamp;
-use routing_core::event::InterruptRequestEvent;
-use routing_core::{AgentType, EventId, InterruptId, InterruptType, StopMode, StopSource};
 use tests::auditor::{Attempt, Outcome};
 
 use crate::world::{ALL, World};

@@ -1,9 +1,9 @@
 //! The rehearsal model behind the wire form of a provider: it sees nothing but what arrived.
 
 use agents::AgentKind;
+use interrupt_router::model::{Message, ModelCaller, Purpose};
+use interrupt_router::{AgentType, NodeId, RunId};
 use llm::RehearsalModel;
-use routing_core::model::{Message, ModelCaller, Purpose};
-use routing_core::{AgentType, NodeId, RunId};
 use serde_json::Value;
 use tests::providers::Received;
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use agents::catalogue;
+use interrupt_router::model::Dialect;
 use llm::{Pace, RehearsalConfig, RehearsalModel, Script};
-use routing_core::model::Dialect;
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, WireForm};
 
 use crate::place::Place;

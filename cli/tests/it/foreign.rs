@@ -1,10 +1,10 @@
 //! The commands on a run of an orchestrator of somebody else, one of whose kinds is called as one of ours.
 
+use interrupt_router::NodeId;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Admission, Interrupt};
 use interrupts::store::{Catalogues, NodeActivity, Nodes, Run};
 use interrupts::{KindName, RouteName};
-use routing_core::NodeId;
 use serde_json::{Value, json};
 
 use crate::program::Ended;

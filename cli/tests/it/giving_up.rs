@@ -3,10 +3,10 @@
 
 use std::process::Command;
 
+use interrupt_router::DecisionId;
 use interrupts::Digest;
 use interrupts::life::{Choosing, Interrupt, Judge, ReviewChange, State, Verdict};
 use interrupts::store::{Filter, Interrupts, Page};
-use routing_core::DecisionId;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use store::{SqliteStore, StoreSettings};

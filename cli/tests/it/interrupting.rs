@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use expect_test::expect_file;
+use interrupt_router::{InterruptId, InterruptType, NodeId, StopMode};
 use interrupts::life::{Evidence, RunState, Scope, State, Verdict};
 use interrupts::store::{Filter, Interrupts, Messages, Nodes, Page, Runs};
-use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
 use store::{StoreLocation, notifier_at};
 
 use crate::program::{lines, spawn, until, without_ids};

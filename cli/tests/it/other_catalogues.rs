@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
+use interrupt_router::RunId;
 use interrupts::OwnerName;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Actor, Role};
 use interrupts::store::{Catalogues, Delivery, Interrupts, Runs};
 use jiff::SignedDuration;
-use routing_core::RunId;
 use serde_json::{Value, json};
 use store::{SqliteStore, StoreSettings};
 

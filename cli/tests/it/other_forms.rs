@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use interrupt_router::RunId;
 use interrupts::OwnerName;
 use interrupts::store::{CheckpointDraft, Checkpoints, Delivery, Runs};
 use jiff::SignedDuration;
-use routing_core::RunId;
 use serde_json::{Value, json};
 use store::{SqliteStore, StoreSettings};
 

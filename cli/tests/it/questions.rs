@@ -21,7 +21,7 @@ waiting: 1 interrupt waits for an answer
     assert!(!ended.error_output.contains("error:"), "{ended:#?}");
     let lines: Vec<&str> = ended.output.lines().collect();
     assert_eq!(lines.len(), 1, "{ended:#?}");
-    let id: routing_core::InterruptId = lines[0].parse().unwrap();
+    let id: interrupt_router::InterruptId = lines[0].parse().unwrap();
     assert!(ended.error_output.contains(&id.to_string()));
     assert!(ended.error_output.contains("which way?"));
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use interrupt_router::InterruptId;
 use interrupts::life::State;
-use routing_core::InterruptId;
 use serde_json::json;
 
 use crate::program::{end_with_input, lines};

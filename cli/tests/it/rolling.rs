@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use interrupt_router::RunId;
 use interrupts::store::NewRun;
-use routing_core::RunId;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 

@@ -5,9 +5,9 @@ use control::{
     AskAgents, AskInterrupt, AskInterrupts, AskRun, AskRuns, DecisionParts, NewDecision,
     RequestStop, StopOrder, Withdraw,
 };
+use interrupt_router::{InterruptId, InterruptType, RunId, StopMode};
 use interrupts::life::{Decider, Interrupt, RunState, Scope, State, Verdict};
 use interrupts::store::{Admitted, Filter, Page, Pages};
-use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 use serde_json::Value;
 
 use crate::seed::Seed;

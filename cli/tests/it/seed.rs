@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use interrupt_router::{
+    DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, RunState, Scope,
     Verdict,
@@ -13,7 +16,6 @@ use interrupts::store::{
 };
 use interrupts::{ActorName, Digest, EffectId, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde_json::{Value, json};
 use store::{SqliteStore, StoreSettings};
 use tempfile::TempDir;

@@ -2,10 +2,10 @@
 
 use std::process::{Child, Stdio};
 
+use interrupt_router::InterruptId;
 use interrupts::life::{State, Verdict};
 use interrupts::store::{Filter, Interrupts, Page};
 use rexpect::session::PtySession;
-use routing_core::InterruptId;
 use store::{SqliteStore, StoreSettings};
 use tokio::runtime::Runtime;
 

@@ -2,9 +2,9 @@
 //!
 //! The screen is drawn in pieces, each with what has changed, so what is looked for stands nowhere else.
 
+use interrupt_router::InterruptType;
 use interrupts::life::{Evidence, Interrupt, RunState, Scope, State};
 use interrupts::store::{Interrupts, Run};
-use routing_core::InterruptType;
 use serde_json::{Value, json};
 
 use crate::program::until;

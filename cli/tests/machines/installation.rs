@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupts::store::{Page, Store};
 use reqwest::{Client, StatusCode};
-use routing_core::RunId;
 use serde_json::Value;
 use store::{StoreLocation, StoreSettings};
 use tempfile::TempDir;

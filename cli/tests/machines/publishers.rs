@@ -10,11 +10,11 @@ use std::time::Duration;
 use agents::{AgentKind, RouteType};
 use async_nats::HeaderMap;
 use futures_util::StreamExt as _;
+use interrupt_router::AgentType as _;
 use interrupts::life::RunState;
 use interrupts::store::{NodeRow, Run};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use routing_core::AgentType as _;
 use serde_json::{Value, json};
 use tests::auditor::{Attempt, Outcome};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::Filter;
-use routing_core::RunId;
 use serde_json::json;
 use tokio::task::JoinSet;
 

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use interrupt_router::RunId;
 use interrupts::store::{JournalEntry, Run};
-use routing_core::RunId;
 
 use crate::deciders::decide_all;
 use crate::installation::{ALL, Installation};

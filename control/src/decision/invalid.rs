@@ -1,8 +1,8 @@
 //! Why a decision does not fit its interrupt.
 
+use interrupt_router::review::Unsaid;
 use interrupts::life::Verdict;
 use interrupts::{Misfit, RouteName};
-use routing_core::review::Unsaid;
 
 /// Why a decision does not fit its interrupt. Nothing was decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

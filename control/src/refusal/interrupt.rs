@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use interrupt_router::InterruptId;
 use interrupts::life::{
     Decider, Decision, Interrupt, NOBODY_ASKS, Refusal as LifeRefusal, State, Verdict,
 };
 use interrupts::store::ChangeError;
 use jiff::Timestamp;
-use routing_core::InterruptId;
 use serde_json::json;
 
 use super::rule::not_remembered;
@@ -199,11 +199,11 @@ pub fn verdict_refused(verdict: Verdict, allowed: &[Verdict]) -> Refusal {
 
 #[cfg(test)]
 mod tests {
+    use interrupt_router::InterruptId;
     use interrupts::ActorName;
     use interrupts::life::{Refusal as LifeRefusal, Role, State, Verdict};
     use interrupts::store::{ChangeError, StoreError};
     use jiff::Timestamp;
-    use routing_core::InterruptId;
 
     use super::super::{Code, NotDone, Refusal};
     use super::not_changed;

@@ -1,9 +1,9 @@
 //! What a plan refuses.
 
+use interrupt_router::RunId;
 use interrupts::store::ChangeError;
 use jiff::Timestamp;
 use planning::{PlanEditError, PlanReadError};
-use routing_core::RunId;
 
 use super::{Code, NotDone, Refusal, not_changed};
 

@@ -4,13 +4,13 @@ use control::{
     Ask as _, AskInterrupt, AskRuns, Caller, ChangeClaim, Code, Control, Credential, MakeToken,
     NotDone, Reach, Reading, Redrive, RevokeRule, RevokeToken, TokenView, Withdraw,
 };
+use interrupt_router::{RuleId, RunId};
 use interrupts::ActorName;
 use interrupts::catalogue::CatalogueBook;
 use interrupts::life::{Actor, Role};
 use interrupts::policy::Policy;
 use interrupts::store::{Page, TokenScope};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{RuleId, RunId};
 use store::{MemoryStore, StoreSettings};
 use tests::saying::asked;
 

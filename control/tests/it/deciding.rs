@@ -2,13 +2,13 @@
 //! refused with its code.
 
 use control::{Code, Control, DecisionParts, NewDecision, NotDone, Refusal, RememberOrder};
+use interrupt_router::{DecidedAs, DecisionId, RuleId};
 use interrupts::catalogue::CatalogueBook;
 use interrupts::life::{Actor, Interrupt, Judge, Role, Verdict};
 use interrupts::policy::Policy;
 use interrupts::store::{Deciding, Interrupts as _};
 use interrupts::{ActorName, Digest};
 use jiff::Timestamp;
-use routing_core::{DecidedAs, DecisionId, RuleId};
 use serde_json::json;
 use store::{MemoryStore, StoreSettings};
 use tests::saying::{FORMS, ROUTES, Said, asked};

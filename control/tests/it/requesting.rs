@@ -2,6 +2,7 @@
 //! the policy sets the terms.
 
 use control::{Caller, Code, Control, NotDone, RequestStop, StopOrder, Target, Withdraw};
+use interrupt_router::{EventId, InterruptType, NodeId, RunId, StopMode};
 use interrupts::catalogue::{Catalogue, CatalogueBook, NamedEvent};
 use interrupts::life::{Interrupt, Role, RunState, Scope};
 use interrupts::manager::StopNote;
@@ -9,7 +10,6 @@ use interrupts::policy::{Policy, Vocabulary};
 use interrupts::store::{Admitted, Delivery, NewRun, Run, Runs as _};
 use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{EventId, InterruptType, NodeId, RunId, StopMode};
 use serde_json::json;
 use store::{MemoryStore, StoreSettings};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ::tools::{ToolCall, ToolCallbacks, ToolMessage, ToolOutput};
 use async_trait::async_trait;
+use interrupt_router::model::ToolRequest;
 use llm::ToolProgress;
-use routing_core::model::ToolRequest;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Something that happened to a call.

@@ -1,7 +1,7 @@
 //! Pauses whose decision is that the run shall not go on.
 
+use interrupt_router::InterruptType;
 use interrupts::life::{Decider, Decision, Interrupt, Verdict};
-use routing_core::InterruptType;
 use serde_json::Value;
 
 /// Why a run ends that was given up while it was paused, in words; `None` if the interrupt's decision does not give it

@@ -1,10 +1,10 @@
 //! How a run is stopped from outside, as its owner sees it.
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, StopScope};
 use interrupts::IdempotencyKey;
 use interrupts::life::Evidence;
 use interrupts::store::CheckpointId;
-use routing_core::{NodeId, StopScope};
 use serde::Serialize;
 
 /// What becomes of a run that has stopped as it was asked to.

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::handler::{
+    DecidedBy, DecisionError, DecisionPart, Decisions, PersonPrompt, Proposal, RecordedDecision,
+};
+use interrupt_router::review::{Answerer, AnswererKind, Question, QuestionKind};
+use interrupt_router::{AgentType, InterruptDetails, InterruptId, InterruptType, StopSource};
 use interrupts::life::{
     Actor, Choosing, Decision, Interrupt, Judge, Recurrence, Refusal, Role, State, Verdict,
 };
 use interrupts::store::{ChangeError, Deciders};
 use interrupts::{ActorName, EffectId, RouteName};
-use routing_core::handler::{
-    DecidedBy, DecisionError, DecisionPart, Decisions, PersonPrompt, Proposal, RecordedDecision,
-};
-use routing_core::review::{Answerer, AnswererKind, Question, QuestionKind};
-use routing_core::{AgentType, InterruptDetails, InterruptId, InterruptType, StopSource};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;

@@ -6,11 +6,11 @@ mod tries;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use interrupt_router::model::{ModelCaller, Purpose, TokenUsage, TurnForm};
+use interrupt_router::{InterruptId, NodeId};
 use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Repeating};
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
-use routing_core::model::{ModelCaller, Purpose, TokenUsage, TurnForm};
-use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 

@@ -1,8 +1,8 @@
 //! The kinds of a workflow's agents and where their interrupts may go, by their names.
 
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::{AgentType, UnknownAgentType};
 use interrupts::{KindName, NameError, RouteName};
-use routing_core::event::InterruptRequestEvent;
-use routing_core::{AgentType, UnknownAgentType};
 
 pub use interrupts::catalogue::NamedEvent;
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::ask::is_rejected_early;
+use interrupt_router::model::{
+    Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
+};
+use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use interrupts::Digest;
 use interrupts::money::Usage;
 use jiff::Timestamp;
-use routing_core::ask::is_rejected_early;
-use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
-};
-use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 
 use super::journal::RunJournal;
 use journal::attempts::AttemptEnd;

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Actor, RunState};
 use interrupts::manager::{Times, own_run};
@@ -14,7 +15,6 @@ use interrupts::store::{
 };
 use interrupts::{Digest, IdempotencyKey, NoNotifier, Notifier, OwnerName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptId, NodeId, RunId};
 
 use super::control::RunControl;
 use super::kinds::Kinds;

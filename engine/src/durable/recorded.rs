@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::model::{
+use interrupt_router::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 
 use super::journal::RunJournal;
 use super::model::{end_of_what_was_recorded, unrecorded};

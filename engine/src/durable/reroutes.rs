@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::reroute::{ConsumeError, PendingReroutes, StoreError, Stored, StoredReroute};
+use interrupt_router::{AgentType, DecisionId, EventId, InterruptId, NodeId, RunId};
 use interrupts::life::WithdrawCause;
 use interrupts::store::{Admitted, RerouteRow};
 use jiff::Timestamp;
-use routing_core::event::InterruptRequestEvent;
-use routing_core::reroute::{ConsumeError, PendingReroutes, StoreError, Stored, StoredReroute};
-use routing_core::{AgentType, DecisionId, EventId, InterruptId, NodeId, RunId};
 
 use super::kinds::{NamedEvent, named, typed};
 use super::stored_interrupts::{StoredInterrupts, in_words, is_other_content, machinery};

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use interrupt_router::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};
 use interrupts::life::{
     Actor, Admission, Evidence, Interrupt, Judge, Recurrence, Refusal, Role, State,
 };
@@ -15,7 +16,6 @@ use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{AdmitError, ChangeError, Delivery, Intent, StoreError};
 use interrupts::{ActorName, Digest};
 use jiff::Timestamp;
-use routing_core::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};
 use serde_json::Value;
 
 use super::kinds::NamedEvent;

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use interrupt_router::{EventId, InterruptType, NodeId};
 use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{Filter, MessageState, Pages};
-use routing_core::{EventId, InterruptType, NodeId};
 
 use super::cancelled_pause::given_up_because;
 use super::journal::RunJournal;

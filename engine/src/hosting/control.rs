@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::run::{RunControl, RunStopOutcome, Trouble, Working};
 use async_trait::async_trait;
+use interrupt_router::{InterruptType, NodeId, RunId, StopMode, StopScope, StopSource};
 use interrupts::IdempotencyKey;
 use interrupts::life::{Actor, Evidence, Role, RunState};
 use interrupts::manager::{
     InterruptManager, OwnedRun, Reach, StopCause, StopNote, StopRequest, StoppedRun, Target,
 };
 use interrupts::store::CheckpointId;
-use routing_core::{InterruptType, NodeId, RunId, StopMode, StopScope, StopSource};
 
 /// Reads a run's stops from the manager, and reports to the manager when they have taken effect.
 pub struct Control {

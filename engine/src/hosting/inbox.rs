@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::run::RunInbox;
 use async_trait::async_trait;
+use interrupt_router::NodeId;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
-use routing_core::NodeId;
 
 /// Passes deliveries for a run's nodes to the run while it is executed.
 pub struct LateInbox {

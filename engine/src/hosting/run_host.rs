@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{AgentType as _, NodeId, RunId};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::Actor;
 use interrupts::manager::{
@@ -9,7 +10,6 @@ use interrupts::manager::{
 };
 use interrupts::store::{NewRun, RootNode, RunError, Store, StoreError};
 use interrupts::{KindName, Notifier, OwnerName, RouteName};
-use routing_core::{AgentType as _, NodeId, RunId};
 use tokio::runtime::Handle;
 
 use super::control::Control;

@@ -1,8 +1,8 @@
 //! The end of a run: recorded first, then reported.
 
+use interrupt_router::{StopMode, StopReason, StopScope};
 use interrupts::life::{Evidence, RunState};
 use interrupts::store::CheckpointId;
-use routing_core::{StopMode, StopReason, StopScope};
 
 use super::failure::RunError;
 use super::live::LiveRun;

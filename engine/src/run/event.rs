@@ -1,12 +1,14 @@
 //! The events of a run, as they happen.
 
 use crate::durable::kinds::NamedEvent;
+use interrupt_router::handler::{DecidedBy, FilledBy};
+use interrupt_router::model::{CallNote, ModelCaller, TokenUsage};
+use interrupt_router::review::{Answer, Question};
+use interrupt_router::{
+    EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason, Verdict,
+};
 use jiff::Timestamp;
 use journal::NodeState;
-use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::{CallNote, ModelCaller, TokenUsage};
-use routing_core::review::{Answer, Question};
-use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason, Verdict};
 use serde_json::Value;
 use tools::{Progress, ToolMessage};
 

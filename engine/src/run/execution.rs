@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, PoisonError};
 
+use interrupt_router::{StopMode, StopScope};
 use jiff::SignedDuration;
-use routing_core::{StopMode, StopScope};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
-use routing_core::InterruptId;
-use routing_core::ask::AskError;
-use routing_core::handler::{DecisionError, HandleError};
-use routing_core::model::ModelError;
-use routing_core::reroute::StoreError;
+use interrupt_router::InterruptId;
+use interrupt_router::ask::AskError;
+use interrupt_router::handler::{DecisionError, HandleError};
+use interrupt_router::model::ModelError;
+use interrupt_router::reroute::StoreError;
 use tokio::task::JoinError;
 
 use crate::durable::control::{StepsTaken, Trouble};
@@ -47,7 +47,7 @@ pub enum RunError {
     StepLimit(#[from] StepLimitReached),
     /// The ids of nodes have become too long.
     #[error(transparent)]
-    NodeId(#[from] routing_core::ParseNodeIdError),
+    NodeId(#[from] interrupt_router::ParseNodeIdError),
     /// A record cannot be written as JSON.
     #[error("a record cannot be written as JSON")]
     Json(#[from] serde_json::Error),

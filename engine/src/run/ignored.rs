@@ -1,8 +1,8 @@
 //! Turns in which a node did not raise the interrupt that an event asks for: each counts once, even if the run is
 //! resumed many times.
 
-use routing_core::reroute::{CancelCause, RerouteState};
-use routing_core::{EventId, NodeId};
+use interrupt_router::reroute::{CancelCause, RerouteState};
+use interrupt_router::{EventId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::reroute_log::RerouteLog;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::NodeId;
+use interrupt_router::bus::NodeEnded;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
-use routing_core::NodeId;
-use routing_core::bus::NodeEnded;
 
 use super::event::RunEvent;
 use super::live::LiveRun;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use interrupt_router::RunId;
 use interrupts::store::{JournalError, Store};
 use interrupts::{EffectId, OwnerName};
-use routing_core::RunId;
 
 use super::RunStore;
 use super::settling::{OpenEffects, RUN_HAS_ENDED, leave_out};

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use routing_core::ask::DEFAULT_CORRECTIONS;
+use interrupt_router::ask::DEFAULT_CORRECTIONS;
 use serde::{Deserialize, Serialize};
 
 /// How far a run may go.

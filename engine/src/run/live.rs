@@ -3,17 +3,17 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use interrupts::catalogue::SharedCatalogue;
-use interrupts::store::{CheckpointId, NodeRow, Pages, StoreError};
-use routing_core::ask::Asker;
-use routing_core::context::DecoratorChain;
-use routing_core::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
-use routing_core::model::LanguageModel;
-use routing_core::reroute::RerouteState;
-use routing_core::review::Reviewer;
-use routing_core::{
+use interrupt_router::ask::Asker;
+use interrupt_router::context::DecoratorChain;
+use interrupt_router::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
+use interrupt_router::model::LanguageModel;
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::review::Reviewer;
+use interrupt_router::{
     AgentType, Clock, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
 };
+use interrupts::catalogue::SharedCatalogue;
+use interrupts::store::{CheckpointId, NodeRow, Pages, StoreError};
 use tokio::task::{JoinError, JoinHandle};
 
 use super::event::RunEvent;

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::model::{
+use interrupt_router::model::{
     Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
     TokenUsage, TurnForm,
 };
-use routing_core::{NodeId, Outcome, StopScope};
+use interrupt_router::{NodeId, Outcome, StopScope};
 
 /// How long a model may take to hand over its partial answer after an immediate stop. A model that does not watch its
 /// scope is then dropped, which closes its connection.

@@ -5,11 +5,11 @@ mod mailbox;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use interrupt_router::bus::{AgentDirectory, NodeStatus};
+use interrupt_router::{AgentType, NodeId, RunId};
 use interrupts::store::{CallWait, NodeActivity, NodeRow};
 use interrupts::{KindName, NameError};
 use jiff::Timestamp;
-use routing_core::bus::{AgentDirectory, NodeStatus};
-use routing_core::{AgentType, NodeId, RunId};
 
 use journal::NodeState;
 use journal::message::{AgentMessage, Origin};
@@ -348,8 +348,8 @@ pub const fn state_of(activity: NodeActivity) -> NodeState {
 
 #[cfg(test)]
 mod tests {
+    use interrupt_router::{NodeId, RunId};
     use jiff::Timestamp;
-    use routing_core::{NodeId, RunId};
 
     use super::NodeDirectory;
     use journal::NodeState;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use routing_core::handler::{InterruptObserver, LifecycleEvent};
-use routing_core::review::Question;
-use routing_core::{EventId, InterruptId, NodeId};
+use interrupt_router::handler::{InterruptObserver, LifecycleEvent};
+use interrupt_router::review::Question;
+use interrupt_router::{EventId, InterruptId, NodeId};
 
 use super::event::RunEvent;
 use super::nodes::NodeDirectory;

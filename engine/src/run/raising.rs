@@ -1,13 +1,13 @@
 //! An interrupt that an agent raises: recorded, decided, and recorded as resolved. Once, even if processes die
 //! meanwhile.
 
-use routing_core::handler::{
+use interrupt_router::handler::{
     DecidedBy, DecisionError, DecisionPart, Declined, HandleError, OperationContext, Resolution,
     Routed, UnifiedInterruptHandler,
 };
-use routing_core::model::Message;
-use routing_core::review::Answer;
-use routing_core::{
+use interrupt_router::model::Message;
+use interrupt_router::review::Answer;
+use interrupt_router::{
     AgentType, Blackboard, InterruptId, InterruptRoutes, NodeId, Outcome, SealedInterrupt,
     StopReason,
 };

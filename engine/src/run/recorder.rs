@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use interrupt_router::answer::AnswerError;
+use interrupt_router::ask::CorrectionObserver;
+use interrupt_router::model::{CallNote, ChunkSink};
+use interrupt_router::{Clock, NodeId, RunId};
 use jiff::Timestamp;
-use routing_core::answer::AnswerError;
-use routing_core::ask::CorrectionObserver;
-use routing_core::model::{CallNote, ChunkSink};
-use routing_core::{Clock, NodeId, RunId};
 
 use super::event::{RunEvent, RunObserver, RunOccurrence};
 use super::waits::CallWaits;
@@ -123,7 +123,7 @@ impl ChunkSink for AnswerChunks {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::SystemClock;
+    use interrupt_router::SystemClock;
 
     use super::*;
 

@@ -1,12 +1,12 @@
 //! What became of a run.
 
+use interrupt_router::handler::{DecidedBy, FilledBy};
+use interrupt_router::model::TokenUsage;
+use interrupt_router::review::{Answer, Question};
+use interrupt_router::{EventId, InterruptId, InterruptType, NodeId, RunId, Verdict};
 use interrupts::life::Interrupt;
 use interrupts::store::CheckpointId;
 use jiff::SignedDuration;
-use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::TokenUsage;
-use routing_core::review::{Answer, Question};
-use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, Verdict};
 use serde::Serialize;
 
 use super::event::RunEvent;

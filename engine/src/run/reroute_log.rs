@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::bus::{Admission, AgentDirectory, BusEvent, PublishRefusal};
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::reroute::{RerouteState, StoreError};
+use interrupt_router::{AgentType, EventId, NodeId};
 use interrupts::life::State;
 use interrupts::store::Admitted;
-use routing_core::bus::{Admission, AgentDirectory, BusEvent, PublishRefusal};
-use routing_core::event::InterruptRequestEvent;
-use routing_core::reroute::{RerouteState, StoreError};
-use routing_core::{AgentType, EventId, NodeId};
 
 use super::event::RunEvent;
 use super::nodes::NodeDirectory;
@@ -248,7 +248,7 @@ impl<K: AgentType> Admission<K> for RerouteLog {
 
 /// A reroute's state in words.
 pub fn words(state: &RerouteState) -> String {
-    use routing_core::reroute::CancelCause;
+    use interrupt_router::reroute::CancelCause;
     match state {
         RerouteState::Pending => "pending".to_owned(),
         RerouteState::Bound { interrupt } => format!("bound to {interrupt}"),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use routing_core::answer::{ConstraintCheck, TypesOnly};
-use routing_core::handler::HandlerPolicy;
-use routing_core::model::LanguageModel;
-use routing_core::review::{NoReviewer, Reviewer};
-use routing_core::{Clock, RunId, SystemClock};
+use interrupt_router::answer::{ConstraintCheck, TypesOnly};
+use interrupt_router::handler::HandlerPolicy;
+use interrupt_router::model::LanguageModel;
+use interrupt_router::review::{NoReviewer, Reviewer};
+use interrupt_router::{Clock, RunId, SystemClock};
 
 use super::event::RunObserver;
 use super::limits::RunLimits;

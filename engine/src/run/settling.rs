@@ -1,8 +1,8 @@
 //! Requests to agents, or by them, that are settled although no one carries them out.
 
+use interrupt_router::{InterruptId, NodeId};
 use interrupts::store::{Intent, Pages};
 use interrupts::{EffectId, KindName};
-use routing_core::{InterruptId, NodeId};
 use serde::Deserialize;
 
 use super::live::LiveRun;

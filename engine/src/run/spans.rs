@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use routing_core::{NodeId, RunId};
+use interrupt_router::{NodeId, RunId};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 

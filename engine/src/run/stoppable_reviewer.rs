@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::review::{Answer, Answerer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{InterruptId, Outcome, StopReason, StopScope};
+use interrupt_router::review::{Answer, Answerer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{InterruptId, Outcome, StopReason, StopScope};
 
 /// A wrapper that stops waiting as soon as the run is asked to stop: waiting for a person is no step that must be
 /// finished. If no one is there to answer, a stop that has come decides what follows.

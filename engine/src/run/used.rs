@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use interrupt_router::RunId;
+use interrupt_router::model::TokenUsage;
 use interrupts::EffectId;
 use interrupts::manager::Times;
 use interrupts::store::{JournalEntry, Pages, RunHold, Store, StoreError};
 use jiff::Timestamp;
-use routing_core::RunId;
-use routing_core::model::TokenUsage;
 use serde::Deserialize;
 
 use crate::run::working::{WORK, Worked};
@@ -317,9 +317,9 @@ mod tests {
 
     use jiff::Timestamp;
 
+    use interrupt_router::{NodeId, RunId};
     use interrupts::store::{Intent, JournalEntry, JournalResult, Repeating, RunHold};
     use interrupts::{EffectId, KindName};
-    use routing_core::{NodeId, RunId};
 
     use super::{RunUse, WorkPeriod, lengths};
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use interrupt_router::NodeId;
+use interrupt_router::model::CallNote;
 use interrupts::store::CallWait;
 use jiff::{SignedDuration, Timestamp};
-use routing_core::NodeId;
-use routing_core::model::CallNote;
 use tokio::sync::Notify;
 
 /// The waits of the calls of a run.

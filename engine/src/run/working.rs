@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::store::{Intent, JournalError, Pages, Repeating, Store, StoreError};
 use interrupts::{EffectId, KindName};
-use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::Instant;

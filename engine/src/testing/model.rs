@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use interrupt_router::model::{
+    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
+};
+use interrupt_router::{Outcome, StopScope};
 use interrupts::EffectId;
 use interrupts::store::Store;
 use journal::place;
 use llm::{RehearsalConfig, RehearsalModel, Script};
-use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
-};
-use routing_core::{Outcome, StopScope};
 
 /// Answers as a script says, and where it says nothing with what fits the schema.
 pub(super) struct ScriptedModel {

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{InterruptId, Outcome, StopScope};
 use llm::PersonAnswer;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{InterruptId, Outcome, StopScope};
 
 /// Which of its kind's questions each one is, counted from 1: the same in each process that executes the run.
 #[derive(Default)]

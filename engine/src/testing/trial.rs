@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{RunId, StopScope};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{Filter, Page, Store, StoreError};
@@ -9,7 +10,6 @@ use interrupts::{NameError, OwnerName};
 use journal::RunSnapshot;
 use journal::error::KeepError;
 use llm::{Script, ScriptError, ScriptVocabulary};
-use routing_core::{RunId, StopScope};
 
 use super::death::{Death, Mortal};
 use super::model::ScriptedModel;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::StopScope;
 use interrupts::life::{Decider, Interrupt, Recurrence, State, Verdict};
-use routing_core::StopScope;
 use serde_json::Value;
 use tools::{Approver, CallDigest, PermissionAnswer, PermissionRequest};
 

@@ -6,11 +6,11 @@ mod raise;
 
 use std::sync::Arc;
 
+use interrupt_router::handler::LifecycleEvent;
+use interrupt_router::review::{Answer, Question, QuestionKind, Reviewer};
+use interrupt_router::{InterruptId, InterruptType, NodeId, StopReason, StopScope};
 use interrupts::life::{Interrupt, Recurrence, Verdict, WithdrawCause};
 use jiff::Timestamp;
-use routing_core::handler::LifecycleEvent;
-use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
-use routing_core::{InterruptId, InterruptType, NodeId, StopReason, StopScope};
 
 use self::asked::AskedQuestions;
 use super::launching::Ground;
@@ -221,7 +221,7 @@ fn question(
         node: asker.node.clone(),
         agent_type: asker.agent_type,
         kind: QuestionKind::HumanReview,
-        details: routing_core::InterruptDetails::new(InterruptType::HumanReview, ""),
+        details: interrupt_router::InterruptDetails::new(InterruptType::HumanReview, ""),
         payload,
         target: origin,
         target_field: "",

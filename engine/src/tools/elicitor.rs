@@ -4,9 +4,9 @@ use std::fmt::{self, Debug};
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
+use interrupt_router::StopScope;
 use interrupts::Digest;
 use interrupts::life::{Decider, Interrupt, Recurrence, Verdict};
-use routing_core::StopScope;
 use tools::{
     CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FormField, ToolCall,
 };

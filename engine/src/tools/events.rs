@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use routing_core::{NodeId, StopSource};
+use interrupt_router::{NodeId, StopSource};
 use tools::{Progress, ProgressSink, ToolCall, ToolCallbacks, ToolCounter};
 
 use crate::run::RunEvent;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use routing_core::NodeId;
-use routing_core::model::{Message, Role};
+use interrupt_router::NodeId;
+use interrupt_router::model::{Message, Role};
 
 /// The exchanges of each agent's step.
 #[derive(Debug, Default)]
@@ -102,8 +102,8 @@ fn worded(message: &Message) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::NodeId;
-    use routing_core::model::{Message, Role, ToolRequest};
+    use interrupt_router::NodeId;
+    use interrupt_router::model::{Message, Role, ToolRequest};
 
     use super::{Exchanges, has_tools, in_words};
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use routing_core::model::{CallNote, ChunkSink};
+use interrupt_router::model::{CallNote, ChunkSink};
 
 /// What an answer begins with: JSON, or the fence around it.
 const BEGINNINGS: [char; 2] = ['{', '`'];
@@ -78,7 +78,7 @@ impl ChunkSink for HeldBack {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use routing_core::model::ChunkSink;
+    use interrupt_router::model::ChunkSink;
 
     use super::HeldBack;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::model::ModelCaller;
+use interrupt_router::model::ModelCaller;
 use tools::Launcher;
 
 use super::round::RoundState;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::model::{
+use interrupt_router::model::{
     ChunkSink, Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply,
     PartialReply, Purpose, Role, TokenUsage, ToolOffer, ToolRequest, TurnForm,
 };
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 use tools::{ToolMessage, wording};
 
 use super::exchange::{has_tools, in_words};

@@ -1,6 +1,6 @@
 //! Which tools a model is offered, if there are more than its provider takes.
 
-use routing_core::model::{Dialect, ToolOffer};
+use interrupt_router::model::{Dialect, ToolOffer};
 
 /// The most tools of one request.
 const fn most(dialect: Dialect) -> Option<usize> {
@@ -58,7 +58,7 @@ impl Offering {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::{Dialect, ToolOffer};
+    use interrupt_router::model::{Dialect, ToolOffer};
     use serde_json::json;
 
     use super::Offering;

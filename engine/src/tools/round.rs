@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use routing_core::StopReason;
-use routing_core::model::ToolRequest;
-use routing_core::review::Question;
+use interrupt_router::StopReason;
+use interrupt_router::model::ToolRequest;
+use interrupt_router::review::Question;
 use tools::{CallLogError, RequestedCall, ToolMessage};
 
 use journal::error::KeepError;
@@ -121,7 +121,7 @@ pub(super) fn calls_of(requests: &[ToolRequest]) -> Vec<RequestedCall> {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::ToolRequest;
+    use interrupt_router::model::ToolRequest;
 
     use super::with_own_ids;
 

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use interrupt_router::StopScope;
 use interrupts::Digest;
 use interrupts::store::Repeating;
 use journal::tool::ToolIntent;
-use routing_core::StopScope;
 use tools::{
     BegunCall, CallEnd, CallLog, CallLogError, CallPosition, RequestedCall, ToolCall, ToolMessage,
 };

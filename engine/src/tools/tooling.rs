@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use interrupt_router::model::{Dialect, Message, ModelCaller, ModelError, ToolOffer, ToolRequest};
+use interrupt_router::review::Reviewer;
+use interrupt_router::{Clock, NodeId, StopScope};
 use interrupts::{EffectId, IdempotencyKey};
-use routing_core::model::{Dialect, Message, ModelCaller, ModelError, ToolOffer, ToolRequest};
-use routing_core::review::Reviewer;
-use routing_core::{Clock, NodeId, StopScope};
 use tools::{
     CallEnd, CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController,
     LaunchAgent, Launcher, NoProgress, Requested, RequestedCall, ToolCall, ToolMessage, ToolName,

@@ -7,8 +7,8 @@ mod using_tools;
 
 use std::collections::HashMap;
 
-use routing_core::model::{Message, ModelCaller, Purpose};
-use routing_core::{AgentType, NodeId, StopScope};
+use interrupt_router::model::{Message, ModelCaller, Purpose};
+use interrupt_router::{AgentType, NodeId, StopScope};
 
 use super::exit::Exit;
 use super::{Run, RunContext, Workflow};

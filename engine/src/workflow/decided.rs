@@ -1,8 +1,8 @@
 //! What came of an interrupt, for the code that raised it.
 
-use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::review::Answer;
-use routing_core::{EventId, InterruptRoutes, Verdict};
+use interrupt_router::handler::{DecidedBy, FilledBy};
+use interrupt_router::review::Answer;
+use interrupt_router::{EventId, InterruptRoutes, Verdict};
 
 /// What was decided about an interrupt. It has to be matched: only [`Approved`](Self::Approved) says that what was asked
 /// about may be done, and only where a route is taken is there a request.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::answer::{AnswerError, read_strictly};
+use interrupt_router::{AgentType as _, NodeId, StopScope};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::store::RootNode;
 use interrupts::{KindName, NameError};
-use routing_core::answer::{AnswerError, read_strictly};
-use routing_core::{AgentType as _, NodeId, StopScope};
 use serde_json::Value;
 
 use super::{Execution, Workflow, WorkflowMistake, catalogue_of};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use interrupt_router::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
+use interrupt_router::handler::Branches;
+use interrupt_router::model::LanguageModel as _;
+use interrupt_router::{Blackboard, EventId, NodeId, StopScope};
 use interrupts::catalogue::{CatalogueDraft, CatalogueError, SharedCatalogue};
 use interrupts::store::StoreError;
 use interrupts::{NameError, WorkflowName};
-use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
-use routing_core::handler::Branches;
-use routing_core::model::LanguageModel as _;
-use routing_core::{Blackboard, EventId, NodeId, StopScope};
 use serde::{Deserialize, Serialize};
 
 use super::exit::Exit;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use routing_core::{DispatchError, StopReason};
+use interrupt_router::{DispatchError, StopReason};
 
 use crate::run::{RunEnd, RunError, StepLimitReached};
 use journal::error::KeepError;
@@ -100,8 +100,8 @@ of_a_run!(
     RunError,
     KeepError,
     StepLimitReached,
-    routing_core::ParseNodeIdError,
-    routing_core::reroute::StoreError,
+    interrupt_router::ParseNodeIdError,
+    interrupt_router::reroute::StoreError,
     serde_json::Error,
 );
 

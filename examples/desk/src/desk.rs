@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use engine::{Agent, Decided, Effect, Exit, Workflow};
-use routing_core::{
+use interrupt_router::{
     AgentInterrupt, AgentType, AnswerForm, InterruptDetails, InterruptRequest, InterruptType,
     Routing,
 };

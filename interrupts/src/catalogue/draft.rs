@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use routing_core::{AgentType, InterruptRoutes, InterruptType, RouteId};
+use interrupt_router::{AgentType, InterruptRoutes, InterruptType, RouteId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Reads a supervisor's event when agents are known only by their names.
 
-use routing_core::answer::AnswerError;
-use routing_core::event::RequestEvent;
+use interrupt_router::answer::AnswerError;
+use interrupt_router::event::RequestEvent;
 
 use super::{Catalogue, KindEntry};
 use crate::names::{KindName, RouteName};

@@ -1,5 +1,5 @@
+use interrupt_router::RunId;
 use jiff::Timestamp;
-use routing_core::RunId;
 
 use super::{Fleet, FreeRun};
 use crate::label::{Label, Labels};

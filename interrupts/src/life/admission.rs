@@ -1,9 +1,9 @@
 //! How an interrupt begins.
 
-use jiff::{SignedDuration, Timestamp};
-use routing_core::{
+use interrupt_router::{
     AnswerForm, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
 };
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::Verdict;

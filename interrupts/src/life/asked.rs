@@ -1,6 +1,6 @@
 //! What an interrupt asks, read from its content in any of its forms.
 
-use routing_core::InterruptDetails;
+use interrupt_router::InterruptDetails;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use interrupt_router::{InterruptId, StopMode, StopSource};
 use jiff::Timestamp;
-use routing_core::{InterruptId, StopMode, StopSource};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::event::Actor;
@@ -322,7 +322,7 @@ fn has_room(askings: &mut Vec<Asking>, source: StopSource) -> bool {
 #[cfg(test)]
 mod tests {
     use super::AskingId;
-    use routing_core::InterruptId;
+    use interrupt_router::InterruptId;
 
     #[test]
     fn an_asking_has_an_id_below_its_interrupts() {

@@ -1,9 +1,9 @@
 //! Decisions: what was chosen, by whom, and where the run continues.
 
+use interrupt_router::handler::DecidedBy;
+use interrupt_router::review::Answer;
+use interrupt_router::{DecisionId, RuleId, Verdict};
 use jiff::Timestamp;
-use routing_core::handler::DecidedBy;
-use routing_core::review::Answer;
-use routing_core::{DecisionId, RuleId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What a transition causes, as values. A store performs them in the transaction that records the transition.
 
-use routing_core::{DecisionId, EventId, InterruptId};
+use interrupt_router::{DecisionId, EventId, InterruptId};
 use serde::{Deserialize, Serialize};
 
 use super::asking::Asking;

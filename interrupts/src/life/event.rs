@@ -1,7 +1,7 @@
 //! What may happen to an interrupt.
 
+use interrupt_router::{AnswerForm, InterruptId, StopMode};
 use jiff::Timestamp;
-use routing_core::{AnswerForm, InterruptId, StopMode};
 use serde::{Deserialize, Serialize};
 
 use super::asking::NewAsking;
@@ -156,7 +156,7 @@ pub enum Event {
     /// Its deadline has passed.
     Deadline {
         /// The id that the decision gets.
-        id: routing_core::DecisionId,
+        id: interrupt_router::DecisionId,
     },
     /// It is withdrawn.
     Withdraw {

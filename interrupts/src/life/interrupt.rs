@@ -1,7 +1,7 @@
 //! An interrupt as it is kept.
 
+use interrupt_router::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::admission::Admission;

@@ -1,6 +1,6 @@
 //! The two families of interrupts, and the lanes in which questions queue.
 
-use routing_core::{AnswerForm, InterruptType, StopSource, Verdict};
+use interrupt_router::{AnswerForm, InterruptType, StopSource, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What an interrupt is at bottom.

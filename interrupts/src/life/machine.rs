@@ -15,7 +15,7 @@ use super::lane::Family;
 use super::refusal::Refusal;
 use super::state::State;
 use super::table::Transition;
-use routing_core::StopMode;
+use interrupt_router::StopMode;
 
 /// What an event did.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Why an interrupt did not take an event.
 
+use interrupt_router::{InterruptId, InterruptType};
 use jiff::Timestamp;
-use routing_core::{InterruptId, InterruptType};
 
 use super::Verdict;
 use super::asking::AskingId;

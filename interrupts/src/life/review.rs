@@ -1,7 +1,7 @@
 //! The review of an interrupt that waits for a person.
 
+use interrupt_router::InterruptId;
 use jiff::Timestamp;
-use routing_core::InterruptId;
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;

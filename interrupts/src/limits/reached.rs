@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
 use jiff::Timestamp;
-use routing_core::{StopMode, StopReason, StopScope, StopSource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

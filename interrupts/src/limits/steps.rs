@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use routing_core::{Clock, StopMode};
+use interrupt_router::{Clock, StopMode};
 use serde_json::json;
 
 use super::reached::{LimitKind, LimitReached, StopSink};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use routing_core::{Clock, StopMode};
+use interrupt_router::{Clock, StopMode};
 use serde_json::json;
 use tokio::runtime::Handle;
 

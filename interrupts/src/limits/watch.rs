@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use routing_core::StopMode;
+use interrupt_router::StopMode;
 use serde_json::{Value, json};
 
 use super::probe::ResourceSample;

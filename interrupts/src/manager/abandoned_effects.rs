@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::RunId;
+use interrupt_router::RunId;
 
 use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::EffectId;

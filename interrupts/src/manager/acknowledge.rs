@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopReason};
+use interrupt_router::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopReason};
 
 use super::branching::LeftBehind;
 use super::owned_run_state::{KeepError, OwnedRunState};

@@ -1,6 +1,6 @@
 //! Stops as the registry knows them: requested, in force, and still to be recorded.
 
-use routing_core::{InterruptId, InterruptType, StopReason};
+use interrupt_router::{InterruptId, InterruptType, StopReason};
 
 use super::tree::Reach;
 

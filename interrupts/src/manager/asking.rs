@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use routing_core::{InterruptId, InterruptType, RunId, StopMode, StopReason};
+use interrupt_router::{InterruptId, InterruptType, RunId, StopMode, StopReason};
 
 use super::registry::{Recorder, RequestedStop, StopPlacement};
 use super::request::StopRequest;

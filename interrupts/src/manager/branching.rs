@@ -1,6 +1,6 @@
 //! What a stop leaves behind once it has taken effect: the checkpoint, and for a branch also the run forked there.
 
-use routing_core::{InterruptType, RunId};
+use interrupt_router::{InterruptType, RunId};
 use serde::Serialize;
 
 use super::owned_run_state::{KeepError, OwnedRunState};

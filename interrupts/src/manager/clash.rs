@@ -3,7 +3,7 @@
 //! The stop puts a question that waits for a person on hold. The question stays live and listed, and can be decided
 //! again when the stop has ended: a stop that has ended holds no question.
 
-use routing_core::{InterruptId, StopSource};
+use interrupt_router::{InterruptId, StopSource};
 
 use super::owned_run_state::{KeepError, OwnedRunState};
 use super::registry::ActiveStop;

@@ -1,7 +1,7 @@
 //! What a workflow implements to receive questions and messages for its nodes.
 
 use async_trait::async_trait;
-use routing_core::NodeId;
+use interrupt_router::NodeId;
 
 use crate::life::Interrupt;
 use crate::store::StoredMessage;

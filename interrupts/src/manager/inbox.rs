@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use routing_core::{InterruptId, StopReason};
+use interrupt_router::{InterruptId, StopReason};
 use tokio::time::Instant;
 
 use super::asking::scope_reason;

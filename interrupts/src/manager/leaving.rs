@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use routing_core::{InterruptId, NodeId};
+use interrupt_router::{InterruptId, NodeId};
 
 use super::acknowledge::is_within;
 use super::owned_run_state::{KeepError, OwnedRunState};

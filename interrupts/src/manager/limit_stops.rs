@@ -6,7 +6,7 @@ use super::request::{StopCause, StopRequest, Target};
 use super::shared::StopRequests;
 use crate::life::Actor;
 use crate::limits::{LimitKind, LimitReached, LimitWarning, StopSink};
-use routing_core::StopSource;
+use interrupt_router::StopSource;
 
 /// Pauses a target when a limit is reached.
 #[derive(Clone)]

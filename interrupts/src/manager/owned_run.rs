@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use routing_core::{NodeId, RunId, StopScope};
+use interrupt_router::{NodeId, RunId, StopScope};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use routing_core::{NodeId, RunId, StopMode, StopReason, StopSource};
+use interrupt_router::{NodeId, RunId, StopMode, StopReason, StopSource};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

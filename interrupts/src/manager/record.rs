@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::{InterruptId, NodeId, RunId};
+use interrupt_router::{InterruptId, NodeId, RunId};
 
 use super::owned_run_state::{KeepError, OwnedRunState};
 use super::request::Target;

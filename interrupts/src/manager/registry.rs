@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use routing_core::{InterruptId, RunId, StopReason};
+use interrupt_router::{InterruptId, RunId, StopReason};
 
 pub(crate) use super::active_stops::{ActiveStop, Job, Recorder, RequestedStop, StopPlacement};
 use super::sync::{Mutex, MutexGuard, PoisonError};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use routing_core::{InterruptType, NodeId, RunId, StopMode, StopSource};
+use interrupt_router::{InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::tree::Reach;

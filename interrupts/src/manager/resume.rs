@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::{DecisionId, InterruptId, InterruptType};
+use interrupt_router::{DecisionId, InterruptId, InterruptType};
 
 use super::owned_run_state::{KeepError, MOST_SWEPT, OwnedRunState};
 use super::tree::Reach;

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{Clock, SystemClock};
 use jiff::SignedDuration;
-use routing_core::{Clock, SystemClock};
 
 use super::abandoned_effects::{AbandonedEffects, NoAbandonedEffects};
 use super::recovery::Backoff;

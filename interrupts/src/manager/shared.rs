@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use routing_core::{InterruptId, RunId, StopScope};
+use interrupt_router::{InterruptId, RunId, StopScope};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use routing_core::{RunId, StopMode, StopReason, StopSource};
+use interrupt_router::{RunId, StopMode, StopReason, StopSource};
 use tokio::time::Instant;
 
 use super::request::{StopCause, StopKind, StopRequest, Target};

@@ -1,6 +1,6 @@
 //! The status of a manager: the runs that it owns, and their stops.
 
-use routing_core::{InterruptId, InterruptType, RunId, StopReason};
+use interrupt_router::{InterruptId, InterruptType, RunId, StopReason};
 
 use super::shared::Shared;
 use super::tree::Reach;

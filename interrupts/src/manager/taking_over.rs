@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 use tokio::time::{Instant, sleep_until};
 
 use crate::life::Lease;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use routing_core::{InterruptId, RunId};
+use interrupt_router::{InterruptId, RunId};
 use tokio::sync::watch;
 
 use super::shared::Shared;

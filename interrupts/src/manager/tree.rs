@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use routing_core::{NodeId, StopReason, StopScope};
+use interrupt_router::{NodeId, StopReason, StopScope};
 
 /// How far a stop reaches within its run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

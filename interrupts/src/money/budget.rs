@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use routing_core::{Clock, StopMode};
+use interrupt_router::{Clock, StopMode};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Notify;

@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::model::{
+use interrupt_router::model::{
     Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
     TurnForm,
 };
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 
 use super::budget::{Budget, BudgetRefusal};
 use super::price::{ModelPrice, NoPrice};
@@ -154,7 +154,7 @@ impl LanguageModel for BudgetedModel {
     }
 }
 
-fn nothing_sent(reason: routing_core::StopReason) -> Outcome<ModelReply, PartialReply> {
+fn nothing_sent(reason: interrupt_router::StopReason) -> Outcome<ModelReply, PartialReply> {
     Outcome::Interrupted {
         reason,
         partial: PartialReply::never_made(),

@@ -1,6 +1,6 @@
 //! What a call used, and how that is known.
 
-use routing_core::model::{ModelError, TokenUsage};
+use interrupt_router::model::{ModelError, TokenUsage};
 use serde::{Deserialize, Serialize};
 
 use super::amount::Money;

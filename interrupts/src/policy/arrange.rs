@@ -1,6 +1,6 @@
 //! In which order, and in which batches, open interrupts are shown.
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 
 use super::Policy;
 use super::rule_settings::Batching;

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display};
 
+use interrupt_router::review::{Resume, Unsaid};
+use interrupt_router::{DecisionId, InterruptType};
 use jiff::SignedDuration;
-use routing_core::review::{Resume, Unsaid};
-use routing_core::{DecisionId, InterruptType};
 
 use super::Policy;
 use super::rule_settings::{Answering, AutomaticAnswer, Resuming};

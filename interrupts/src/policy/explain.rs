@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use routing_core::{DecisionId, InterruptId, InterruptType};
+use interrupt_router::{DecisionId, InterruptId, InterruptType};
 use serde::Serialize;
 
 use super::property::Property;

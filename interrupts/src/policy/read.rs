@@ -2,7 +2,7 @@
 
 mod settings;
 
-use routing_core::{InterruptType, StopSource};
+use interrupt_router::{InterruptType, StopSource};
 
 use super::Policy;
 use super::hooks::HookCommands;

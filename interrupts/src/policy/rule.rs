@@ -1,6 +1,6 @@
 //! A rule: what it matches, and what it says.
 
-use routing_core::{InterruptType, StopSource};
+use interrupt_router::{InterruptType, StopSource};
 
 use super::rule_settings::RuleSettings;
 use super::subject::Subject;

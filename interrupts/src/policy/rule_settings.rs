@@ -213,12 +213,12 @@ pub(super) fn outcome(outcome: &ExpiryOutcome) -> String {
 
 impl AutomaticAnswer {
     /// The answer as people would give it, for a question that asks to confirm these items.
-    pub(super) fn as_answer(&self, items: &[String]) -> routing_core::review::Answer {
+    pub(super) fn as_answer(&self, items: &[String]) -> interrupt_router::review::Answer {
         let confirmations: BTreeMap<_, _> = self
             .confirm
             .map(|confirm| items.iter().map(|item| (item.clone(), confirm)).collect())
             .unwrap_or_default();
-        routing_core::review::Answer {
+        interrupt_router::review::Answer {
             selected_choices: self.choices.clone(),
             text: self.text.clone(),
             confirmations,

@@ -1,6 +1,6 @@
 //! What rules look at.
 
-use routing_core::{InterruptType, StopSource};
+use interrupt_router::{InterruptType, StopSource};
 use serde::Serialize;
 
 use crate::life::{Admission, Family, Interrupt, Lane};

@@ -1,6 +1,6 @@
 //! What an interrupt is about, regardless of who asks it and how often.
 
-use routing_core::StopSource;
+use interrupt_router::StopSource;
 use serde_json::Value;
 
 use super::refusal::RuleRefusal;

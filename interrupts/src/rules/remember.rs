@@ -1,7 +1,7 @@
 //! What a person says when a decision is to be remembered.
 
+use interrupt_router::RuleId;
 use jiff::SignedDuration;
-use routing_core::RuleId;
 use serde::{Deserialize, Serialize};
 
 use super::refusal::RuleRefusal;

@@ -1,7 +1,7 @@
 //! A standing rule as it is kept.
 
+use interrupt_router::{DecisionId, InterruptId, NodeId, RuleId, RunId};
 use jiff::Timestamp;
-use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::matter_of;

@@ -1,8 +1,8 @@
 //! Who may come in: tokens, kept as digests.
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, RunId};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

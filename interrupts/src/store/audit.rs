@@ -1,8 +1,8 @@
 //! The audit: what happened, each row bound to the one before by its digest.
 
 use async_trait::async_trait;
+use interrupt_router::{EventId, InterruptId, NodeId, RuleId, RunId};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::binding::{JournalMark, Verification};

@@ -1,7 +1,7 @@
 //! Catalogues of workflows as a store keeps them, and which one a run continues under.
 
 use async_trait::async_trait;
-use routing_core::RunId;
+use interrupt_router::RunId;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

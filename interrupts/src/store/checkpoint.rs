@@ -3,8 +3,8 @@
 use std::fmt::{self, Display};
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use jiff::Timestamp;
-use routing_core::RunId;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

@@ -1,6 +1,6 @@
 //! What goes wrong with a store itself, and with changes of what it keeps.
 
-use routing_core::InterruptId;
+use interrupt_router::InterruptId;
 
 use super::CheckpointId;
 use crate::life::Refusal;

@@ -1,8 +1,8 @@
 //! Interrupts as a store keeps them.
 
 use async_trait::async_trait;
+use interrupt_router::{InterruptId, NodeId, RuleId, RunId, StopMode};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 use serde::{Deserialize, Serialize};
 
 use super::error::{ChangeError, StoreError};

@@ -1,8 +1,8 @@
 //! The journal of effects: first the intent, then the result. A result that is there is read, never produced again.
 
 use async_trait::async_trait;
+use interrupt_router::{InterruptId, NodeId, RunId};
 use jiff::Timestamp;
-use routing_core::{InterruptId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

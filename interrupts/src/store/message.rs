@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId};
 use jiff::Timestamp;
-use routing_core::{InterruptId, InterruptType, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

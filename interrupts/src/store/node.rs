@@ -1,8 +1,8 @@
 //! The nodes of runs as a store keeps them, so that every process can list them and address one.
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, RunId};
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

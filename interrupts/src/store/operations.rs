@@ -131,8 +131,8 @@ macro_rules! store_operations {
 }
 
 pub use async_trait::async_trait;
+pub use interrupt_router::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 pub use jiff::{SignedDuration, Timestamp};
-pub use routing_core::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 
 pub use crate::catalogue::SharedCatalogue;
 pub use crate::life::{

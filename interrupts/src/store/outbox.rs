@@ -1,9 +1,9 @@
 //! The outbox: notifications, in one order without gaps.
 
 use async_trait::async_trait;
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, InterruptId, NodeId, RuleId, RunId, StopSource};
 use jiff::Timestamp;
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
 
 use super::audit::RuleEvent;
@@ -216,7 +216,7 @@ pub trait Outbox: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::{InterruptId, RunId};
+    use interrupt_router::{InterruptId, RunId};
     use serde_json::json;
 
     use super::Notification;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use routing_core::{EventId, InterruptId};
+use interrupt_router::{EventId, InterruptId};
 
 use super::WaitingMessages;
 

@@ -1,8 +1,8 @@
 //! Purging what has ended.
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use jiff::SignedDuration;
-use routing_core::RunId;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

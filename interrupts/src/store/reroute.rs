@@ -1,9 +1,9 @@
 //! Reroutes as a store keeps them. Their states and changes are those of the core's machine.
 
 use async_trait::async_trait;
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, NodeId, RunId};
 use jiff::Timestamp;
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;

@@ -1,8 +1,8 @@
 //! Runs as a store keeps them, and who owns them.
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, RunId};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::CheckpointId;

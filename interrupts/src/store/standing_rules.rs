@@ -1,7 +1,7 @@
 //! Standing rules as a store keeps them.
 
 use async_trait::async_trait;
-use routing_core::{InterruptId, RuleId};
+use interrupt_router::{InterruptId, RuleId};
 
 use super::error::{ChangeError, StoreError};
 use super::interrupt::Page;

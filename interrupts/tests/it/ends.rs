@@ -1,10 +1,10 @@
 //! What each transition demands that decides, reviews or ends, and what it causes.
 
+use interrupt_router::InterruptType;
 use interrupts::life::{
     Decider, Effect, Event, Judge, Notice, Refusal, ReviewChange, Role, State, Verdict,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
-use routing_core::InterruptType;
 
 use crate::guards::notices;
 use crate::scene::{
@@ -334,7 +334,7 @@ fn row_13_lets_an_operator_redrive_or_withdraw() {
 #[test]
 fn a_name_that_is_a_key_is_an_event_id_too() {
     let longest = IdempotencyKey::new("x".repeat(200)).unwrap();
-    assert!(routing_core::EventId::try_from(longest.as_str().to_owned()).is_ok());
+    assert!(interrupt_router::EventId::try_from(longest.as_str().to_owned()).is_ok());
 }
 
 #[test]

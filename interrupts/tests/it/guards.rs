@@ -1,11 +1,11 @@
 //! What each transition demands, and what it causes.
 
+use interrupt_router::{InterruptType, StopMode};
 use interrupts::life::{
     AdmissionError, Effect, Event, Evidence, ExpiryOutcome, Limits, Notice, Refusal, Role,
     RunState, State,
 };
 use jiff::SignedDuration;
-use routing_core::{InterruptType, StopMode};
 
 use crate::scene::{
     actor, admission, admitted, after, at, interrupt_id, owner, question, request, reroute, route,

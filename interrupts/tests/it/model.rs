@@ -7,8 +7,8 @@
 //! as often as it likes, or never.
 mod world;
 
+use interrupt_router::reroute::RerouteState;
 use interrupts::life::{Event, State, Transition};
-use routing_core::reroute::RerouteState;
 use stateright::{Checker, Model, Property};
 
 use crate::scene::{at, owner, route};

@@ -1,10 +1,10 @@
 //! What holds for every sequence of events, however absurd.
 
+use interrupt_router::{InterruptType, StopMode, StopSource};
 use interrupts::life::{
     Decider, Effect, Event, Family, Interrupt, NewAsking, Refusal, Role, State, Transition, Verdict,
 };
 use proptest::prelude::*;
-use routing_core::{InterruptType, StopMode, StopSource};
 
 use crate::scene::{actor, admission, admitted, at, every_event, reroute};
 

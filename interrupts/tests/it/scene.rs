@@ -1,14 +1,14 @@
 //! Interrupts in every state, and the events that happen to them.
 
+use interrupt_router::{
+    DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 use interrupts::life::{
     Actor, Admission, BoundReroute, Choosing, Event, Evidence, ExpiryOutcome, Interrupt, Judge,
     Limits, Recurrence, ReviewChange, Role, RunState, Scope, State, Step, Verdict, WithdrawCause,
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{
-    DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
-};
 use uuid::Uuid;
 
 /// The content that reviewers are shown.

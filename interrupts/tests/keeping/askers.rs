@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{DecisionId, RunId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Choosing, Evidence, Family, Interrupt, Judge, NewAsking, Refusal, Role, RunState, State,
     Verdict, WithdrawCause,
@@ -18,7 +19,6 @@ use interrupts::manager::{
 use interrupts::policy::{Automatic, Policy, Vocabulary};
 use interrupts::store::{AuditSubject, ChangeError, Filter, NewRun, Store};
 use interrupts::{ActorName, Digest, OwnerName};
-use routing_core::{DecisionId, RunId, StopMode, StopSource};
 use store::{MemoryStore, SqliteStore, StoreSettings};
 use tokio::runtime::Handle;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, ReviewChange, Role, Scope,
     State,
@@ -15,7 +16,6 @@ use interrupts::store::{
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 
 use crate::scene::{Boxes, Scene, node, pause, person, taken, taking, taking_with};
 

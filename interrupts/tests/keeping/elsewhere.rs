@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{DecisionId, StopMode, StopSource};
 use interrupts::OwnerName;
 use interrupts::life::{Choosing, Evidence, Judge, RunState, State, Verdict};
 use interrupts::manager::{
     InterruptManager, KeepError, ManagerSettings, RunEnd, StopKind, StopRequest, Target, Times,
 };
 use interrupts::store::{Interrupts as _, RunError};
-use routing_core::{DecisionId, StopMode, StopSource};
 use tokio::runtime::Handle;
 
 use crate::scene::{
@@ -281,7 +281,7 @@ async fn what_is_said_with_a_resume_goes_with_no_pause_that_somebody_else_has_de
     assert!(!kept.scope().is_stopping());
 }
 
-fn pause_of(run: routing_core::RunId) -> StopRequest {
+fn pause_of(run: interrupt_router::RunId) -> StopRequest {
     pause(Target::Run(run), StopMode::Graceful)
 }
 

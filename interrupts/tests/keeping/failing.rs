@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{RunId, StopMode, StopSource};
 use interrupts::OwnerName;
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{
@@ -9,7 +10,6 @@ use interrupts::manager::{
     RunEnd, Target, Times,
 };
 use interrupts::store::{RunError, Runs as _, StoreError};
-use routing_core::{RunId, StopMode, StopSource};
 use tokio::runtime::Handle;
 
 use crate::faulty::{Fault, FaultyStore};

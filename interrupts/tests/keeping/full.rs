@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{RunId, StopMode};
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{Backoff, InterruptManager, ManagerSettings, OwnedRun, RunEnd, Target};
 use interrupts::store::StoreError;
-use routing_core::{RunId, StopMode};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 

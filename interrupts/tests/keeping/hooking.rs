@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::{RunId, StopMode};
 use interrupts::hooks::{Hook, HookError, HookStops, HookTrigger, RanHow};
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{InterruptManager, RunEnd, RunRest, StopCause, StopRequest, Target};
 use interrupts::store::Runs as _;
-use routing_core::{RunId, StopMode};
 
 use crate::scene::{Scene, node, pause, person, taken, work_until_stopped};
 

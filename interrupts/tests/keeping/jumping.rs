@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use interrupt_router::{Clock, RunId, StopMode};
 use interrupts::life::{Evidence, RunState};
 use interrupts::manager::{InterruptManager, KeepError, ManagerSettings, RunEnd, Taking, Target};
 use interrupts::store::{RunError, Runs};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{Clock, RunId, StopMode};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Handle;
 use tokio::time::Instant;

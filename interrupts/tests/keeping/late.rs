@@ -1,5 +1,6 @@
 //! Stops that come when a run has stopped already, and stops that are more than the end of a turn.
 
+use interrupt_router::{RunId, StopMode};
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{OwnedRun, RunEnd, StopKind, StopRequest, Taking, Target};
 use interrupts::store::{
@@ -8,7 +9,6 @@ use interrupts::store::{
 };
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
-use routing_core::{RunId, StopMode};
 use serde_json::Value;
 
 use crate::scene::{ALL, Scene, node, pause, taken, taking, work_until_stopped};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, RunId, StopMode};
 use interrupts::KindName;
 use interrupts::life::{Evidence, Interrupt, RunState, State};
 use interrupts::manager::{
@@ -13,7 +14,6 @@ use interrupts::store::{
     Audit as _, AuditSubject, NodeActivity, NodeRow, Nodes as _, Runs as _, StoredMessage,
 };
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId, StopMode};
 
 use crate::scene::{ALL, Scene, node, pause, taken, taking_with};
 

@@ -1,12 +1,12 @@
 //! A person's pause and that of a limit in one turn: both are recorded, the person's first, the run pauses once, and one
 //! resume goes on.
 
+use interrupt_router::{RunId, StopMode, StopSource};
 use interrupts::life::{Evidence, RunState, State, Verdict};
 use interrupts::limits::{LimitKind, LimitReached, StopSink as _};
 use interrupts::manager::{InterruptManager, LimitStops, RunEnd, StopCause, StopNote, Target};
 use interrupts::store::{Audit as _, AuditSubject};
 use jiff::Timestamp;
-use routing_core::{RunId, StopMode, StopSource};
 
 use crate::scene::{ALL, Scene, pause, person, taken};
 

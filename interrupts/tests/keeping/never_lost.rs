@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use interrupt_router::{NodeId, RunId, StopMode};
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{InterruptManager, OwnedRun, RunEnd, Target};
-use routing_core::{NodeId, RunId, StopMode};
 use tokio::sync::oneshot;
 
 use crate::scene::{Scene, node, pause, taken};

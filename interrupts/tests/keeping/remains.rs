@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use interrupt_router::{RunId, StopMode};
 use interrupts::life::RunState;
 use interrupts::manager::{
     AbandonedEffects, InterruptManager, ManagerSettings, StopKind, StopRequest, Target,
 };
 use interrupts::store::{JournalError, Store};
 use interrupts::{EffectId, OwnerName};
-use routing_core::{RunId, StopMode};
 use tokio::runtime::Handle;
 
 use crate::scene::{Scene, node, pause, taken, work_until_stopped};

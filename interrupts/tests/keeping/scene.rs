@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, RunId, StopMode};
 use interrupts::life::{Actor, Evidence, Interrupt, Role, RunState, State};
 use interrupts::manager::{
     AgentRoutes, Backoff, Deliveries, InterruptManager, KeepError, ManagerSettings, OwnedRun,
@@ -11,7 +12,6 @@ use interrupts::manager::{
 };
 use interrupts::store::{Filter, Interrupts as _, NewRun, Page, Runs as _, StoredMessage};
 use interrupts::{ActorName, KindName, Notifier, OwnerName, RouteName};
-use routing_core::{NodeId, RunId, StopMode};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Handle;
 

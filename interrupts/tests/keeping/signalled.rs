@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use interrupt_router::{StopMode, StopSource};
 use interrupts::life::{RunState, State};
 use interrupts::manager::StopHandle;
 use interrupts::signals::{Leaving, Signal, SignalListener, SignalSettings, SignalSource, listen};
 use interrupts::store::Runs as _;
-use routing_core::{StopMode, StopSource};
 use tokio::sync::mpsc;
 
 use crate::scene::{Scene, person, taken, work_until_stopped};

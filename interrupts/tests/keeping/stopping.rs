@@ -1,8 +1,8 @@
 //! Stops, from the request to the record.
 
+use interrupt_router::StopMode;
 use interrupts::life::{Evidence, RunState, Scope, State, Verdict};
 use interrupts::manager::{RunEnd, StopKind, StopRequest, Target};
-use routing_core::StopMode;
 
 use crate::scene::{Scene, node, pause, person, taken, work_until_stopped};
 

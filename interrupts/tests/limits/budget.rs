@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::thread;
 
+use interrupt_router::StopMode;
 use interrupts::limits::LimitKind;
 use interrupts::money::{
     Amount, Budget, BudgetConfig, BudgetRefusal, Known, ModelPrice, Money, PriceTable, Usage,
 };
 use proptest::prelude::*;
-use routing_core::StopMode;
 
 use crate::scene::{Heard, Still, budget, money, prices};
 

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use interrupts::money::{Amount, BudgetedModel, CallBound, Money};
-use routing_core::model::{
+use interrupt_router::model::{
     AnswerSchemaRef, Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError,
     ModelReply, PartialReply, Purpose, TokenUsage,
 };
-use routing_core::schema::AnswerSchema;
-use routing_core::{NodeId, Outcome, RunId, StopScope};
+use interrupt_router::schema::AnswerSchema;
+use interrupt_router::{NodeId, Outcome, RunId, StopScope};
+use interrupts::money::{Amount, BudgetedModel, CallBound, Money};
 
 use crate::scene::{Heard, budget, money};
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use interrupt_router::Clock;
 use interrupts::limits::{LimitReached, LimitWarning, StopSink};
 use interrupts::money::{Budget, BudgetConfig, ModelPrice, Money, PriceTable};
 use jiff::Timestamp;
-use routing_core::Clock;
 
 /// A clock that stands still.
 pub(crate) struct Still;

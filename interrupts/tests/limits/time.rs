@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{StopMode, StopScope};
 use interrupts::limits::{LimitGuard, LimitKind, StopSink, TimeLimit};
-use routing_core::{StopMode, StopScope};
 use tokio::runtime::Handle;
 use tokio::time::advance;
 

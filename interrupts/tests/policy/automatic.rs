@@ -1,10 +1,10 @@
 //! What a policy decides by itself, and when it rather asks.
 
+use interrupt_router::review::{Answer, Resume, Unsaid};
+use interrupt_router::{AnswerForm, DecisionId, InterruptType, StopSource};
 use interrupts::life::{Choosing, Verdict, narrow};
 use interrupts::policy::{Automatic, WhyAsk};
 use jiff::SignedDuration;
-use routing_core::review::{Answer, Resume, Unsaid};
-use routing_core::{AnswerForm, DecisionId, InterruptType, StopSource};
 
 use crate::scene::{interrupt, policy, route};
 

@@ -1,8 +1,8 @@
 //! The order in which open interrupts are shown, and what is shown together.
 
+use interrupt_router::{InterruptId, InterruptType, RunId, StopSource};
 use interrupts::life::Interrupt;
 use interrupts::policy::Policy;
-use routing_core::{InterruptId, InterruptType, RunId, StopSource};
 
 use crate::scene::{interrupt, policy};
 

@@ -1,8 +1,8 @@
 //! Why an interrupt is treated as it is.
 
 use expect_test::expect;
+use interrupt_router::{InterruptType, StopSource};
 use interrupts::policy::{Property, PropertySource};
-use routing_core::{InterruptType, StopSource};
 
 use crate::scene::{interrupt, policy};
 

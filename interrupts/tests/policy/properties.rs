@@ -1,9 +1,9 @@
 //! What holds for every policy.
 
+use interrupt_router::{DecisionId, InterruptType, StopSource};
 use interrupts::life::{Admission, Verdict};
 use interrupts::policy::{Automatic, Policy, PropertySource, Subject, Vocabulary};
 use proptest::prelude::*;
-use routing_core::{DecisionId, InterruptType, StopSource};
 
 use crate::scene::{admission, admitted};
 

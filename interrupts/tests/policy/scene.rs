@@ -1,12 +1,12 @@
 //! What the tests of policies share.
 
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, ExpiryOutcome, Interrupt, Limits, Recurrence, Role, RunState, Scope,
 };
 use interrupts::policy::{Policy, Vocabulary};
 use interrupts::{ActorName, IdempotencyKey, KindName, RouteName};
 use jiff::Timestamp;
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 
 pub(crate) const KIND: &str = "TICKET_ORCHESTRATOR";
 

@@ -1,9 +1,9 @@
 //! Which rule has the word.
 
+use interrupt_router::{InterruptType, StopSource};
 use interrupts::life::{Admission, ExpiryOutcome};
 use interrupts::policy::{Answering, Batching, Resuming, Subject, Terms};
 use jiff::SignedDuration;
-use routing_core::{InterruptType, StopSource};
 
 use crate::scene::{admission, policy, route};
 

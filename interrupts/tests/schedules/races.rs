@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{
+    InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource,
+};
 use jiff::Timestamp;
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource};
 use shuttle::thread;
 
 use crate::registry::{Job, Recorder, Registry, RequestedStop, StopPlacement};

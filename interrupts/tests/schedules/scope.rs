@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::{StopMode, StopReason};
+use interrupt_router::{StopMode, StopReason};
 use shuttle::sync::{Condvar, Mutex};
 
 use crate::tree::Stoppable;

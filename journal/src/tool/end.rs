@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use routing_core::StopReason;
+use interrupt_router::StopReason;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What a question about a tool says, as the store keeps it and as people are shown it.
 
-use routing_core::review::{Answer, Question, QuestionKind};
-use routing_core::{Choice, ConfirmationItem, InterruptDetails, InterruptType};
+use interrupt_router::review::{Answer, Question, QuestionKind};
+use interrupt_router::{Choice, ConfirmationItem, InterruptDetails, InterruptType};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -231,8 +231,8 @@ impl ToolQuestionContent {
 #[cfg(test)]
 mod tests {
     use super::{CallId, ToolQuestion, ToolQuestionContent, ToolQuestionKind};
+    use interrupt_router::review::Answer;
     use interrupts::life::Verdict;
-    use routing_core::review::Answer;
     use serde_json::json;
 
     fn matter(asks: ToolQuestionKind) -> ToolQuestionContent {

@@ -1,8 +1,8 @@
 //! A tool call as its run's journal keeps it, for readers that did not run it.
 
+use interrupt_router::StopSource;
 use interrupts::Digest;
 use interrupts::store::{JournalEntry, Repeating};
-use routing_core::StopSource;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! The standard words about interrupted tools: what the model reads, and what a person does.
 
-use routing_core::{StopReason, StopSource};
+use interrupt_router::{StopReason, StopSource};
 
 use super::end::{CallEnd, ToolMessage};
 use super::output::{PartialOutput, Stopped, ToolOutput, Verdict};
@@ -203,7 +203,7 @@ fn colon(message: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use routing_core::StopReason;
+    use interrupt_router::StopReason;
     use serde_json::json;
 
     use super::super::{

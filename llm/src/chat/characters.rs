@@ -1,6 +1,6 @@
 //! How much a call gives a model to read, and how much it wrote, in characters.
 
-use routing_core::model::{Message, ToolOffer, ToolRequest};
+use interrupt_router::model::{Message, ToolOffer, ToolRequest};
 
 /// What these messages and tools give to read.
 pub(crate) fn read(messages: &[Message], tools: &[ToolOffer]) -> usize {

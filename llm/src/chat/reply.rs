@@ -1,7 +1,7 @@
 //! What a chat call gives back, whole or in part.
 
-use routing_core::StopReason;
-use routing_core::model::ToolRequest;
+use interrupt_router::StopReason;
+use interrupt_router::model::ToolRequest;
 
 use super::{ChatOutcome, ChatUsage};
 

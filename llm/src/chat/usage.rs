@@ -1,6 +1,6 @@
 //! What a chat call cost: as the provider said, as we guess, or not known. Never silently nothing.
 
-use routing_core::model::{ModelCall, PartialReply, TokenUsage};
+use interrupt_router::model::{ModelCall, PartialReply, TokenUsage};
 
 use super::characters;
 
@@ -154,7 +154,7 @@ impl ChatUsage {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::{Message, TokenUsage, ToolOffer, ToolRequest};
+    use interrupt_router::model::{Message, TokenUsage, ToolOffer, ToolRequest};
 
     use super::super::characters;
     use super::{ChatUsage, EstimationMethod, TokenCount};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use routing_core::StopReason;
-use routing_core::model::{CallNote, ModelError, ToolRequest};
+use interrupt_router::StopReason;
+use interrupt_router::model::{CallNote, ModelError, ToolRequest};
 
 use super::tools::ToolResult;
 use crate::chat::{ChatPartial, ChatUsage};

@@ -1,6 +1,6 @@
 //! What was said, and what of it goes into the next call.
 
-use routing_core::model::Message;
+use interrupt_router::model::Message;
 
 use super::validity::{is_blank, repaired};
 

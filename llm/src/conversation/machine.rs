@@ -7,8 +7,8 @@ mod tools;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use routing_core::model::{CallNote, Message, ModelError, ToolRequest};
-use routing_core::{StopMode, StopReason};
+use interrupt_router::model::{CallNote, Message, ModelError, ToolRequest};
+use interrupt_router::{StopMode, StopReason};
 
 use super::event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use routing_core::Clock;
-use routing_core::model::{CallNote, ChunkSink, Message, ToolRequest};
-use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
+use interrupt_router::Clock;
+use interrupt_router::model::{CallNote, ChunkSink, Message, ToolRequest};
+use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::{mpsc, watch};
 
 use super::event::{

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::StopScope;
-use routing_core::model::{ToolOffer, ToolRequest};
+use interrupt_router::StopScope;
+use interrupt_router::model::{ToolOffer, ToolRequest};
 
 /// What a model reads of a call that an interrupt kept from starting.
 pub(super) const NEVER_RAN: &str = "Not executed: an interrupt came before this call began.";

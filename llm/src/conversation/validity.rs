@@ -1,6 +1,6 @@
 //! The rules that all providers' chat interfaces share, and the repair of what breaks them.
 
-use routing_core::model::{Message, Role, ToolRequest};
+use interrupt_router::model::{Message, Role, ToolRequest};
 
 use super::tools::NEVER_RAN;
 

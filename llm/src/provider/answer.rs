@@ -14,7 +14,7 @@ mod tests;
 mod tools;
 
 use genai::chat::StreamEnd;
-use routing_core::model::{TokenUsage, ToolOffer, ToolRequest};
+use interrupt_router::model::{TokenUsage, ToolOffer, ToolRequest};
 use serde_json::Value;
 
 use super::event_stream::{ERROR, Event};

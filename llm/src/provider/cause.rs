@@ -4,7 +4,7 @@
 //! Anthropic, "Errors" (`billing_error`, and its words for a long prompt and for missing credit); Google, "Troubleshooting"
 //! of the Gemini API; llama.cpp, `tools/server/README.md` (`exceed_context_size_error`); as of November 2026.
 
-use routing_core::model::ModelError;
+use interrupt_router::model::ModelError;
 use serde_json::Value;
 
 /// Codes and types of errors that mean that a payment is missing.
@@ -83,7 +83,7 @@ pub(super) fn of(status: u16, body: &Value, detail: &str) -> Option<ModelError> 
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::ModelError;
+    use interrupt_router::model::ModelError;
     use serde_json::{Value, json};
 
     use super::of;

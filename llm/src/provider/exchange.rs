@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use genai::chat::ChatStreamEvent;
-use routing_core::model::{Awaited, ChunkSink, ModelError, ModelReply, PartialReply, ToolOffer};
-use routing_core::{Outcome, StopReason, StopScope};
+use interrupt_router::model::{
+    Awaited, ChunkSink, ModelError, ModelReply, PartialReply, ToolOffer,
+};
+use interrupt_router::{Outcome, StopReason, StopScope};
 use tokio::time::Instant;
 
 use super::answer::{Answer, Fault, WholeCalls};

@@ -5,8 +5,8 @@ use std::string::FromUtf8Error;
 use std::time::SystemTime;
 
 use genai::webc::StreamTimeout;
+use interrupt_router::model::{Awaited, ModelError};
 use reqwest::header::HeaderMap;
-use routing_core::model::{Awaited, ModelError};
 use serde_json::Value;
 
 use super::Unreached;

@@ -3,7 +3,7 @@
 //! What is left out first is the oldest: instructions, the first message and the last ones stay. How many tokens a text
 //! has only its model knows; it is guessed high.
 
-use routing_core::model::{CallNote, Message, ModelCall, ModelError, Role};
+use interrupt_router::model::{CallNote, Message, ModelCall, ModelError, Role};
 
 /// How many bytes a token has at least, on average: English prose has more than four, JSON about three.
 const BYTES_OF_TOKEN: u64 = 3;
@@ -119,7 +119,7 @@ fn shorten_longest(messages: &mut [Message], room: u64) {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::{Message, Role, ToolRequest};
+    use interrupt_router::model::{Message, Role, ToolRequest};
 
     use super::{LEFT_OUT, SHORTENED, leave_out_oldest, shorten_longest, tokens};
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use genai::adapter::AdapterKind;
-use routing_core::schema::Dialect;
+use interrupt_router::schema::Dialect;
 
 use super::wire::{Form, Wire};
 

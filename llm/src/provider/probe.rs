@@ -171,8 +171,8 @@ impl ProviderModel {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::TurnForm;
-    use routing_core::schema::Dialect;
+    use interrupt_router::model::TurnForm;
+    use interrupt_router::schema::Dialect;
     use serde_json::{Value, json};
 
     use super::{ServerFacts, ServerKind};

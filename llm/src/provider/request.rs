@@ -7,8 +7,8 @@ mod transcript;
 use std::borrow::Cow;
 
 use genai::chat::{ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec};
-use routing_core::model::{Message, ModelCall, Role, ToolOffer};
-use routing_core::schema::{AnswerSchema, Dialect};
+use interrupt_router::model::{Message, ModelCall, Role, ToolOffer};
+use interrupt_router::schema::{AnswerSchema, Dialect};
 use serde_json::{Map, Value, json};
 
 use super::wire::{Form, Wire};

@@ -3,7 +3,7 @@
 //! It is kept as text that names its provider: a conversation may continue with another provider, which would refuse
 //! it.
 
-use routing_core::model::ToolRequest;
+use interrupt_router::model::ToolRequest;
 use serde_json::Value;
 
 const ANTHROPIC: &str = "anthropic:";

@@ -4,10 +4,10 @@
 //! asked for what, what that cost as far as the provider said, and how it ended. An interruption is an
 //! ending like others: only a failure is an error. What was asked and answered is in no span.
 
+use interrupt_router::StopReason;
+use interrupt_router::ask::is_rejected_early;
+use interrupt_router::model::{ModelError, TokenUsage};
 use reqwest::Url;
-use routing_core::StopReason;
-use routing_core::ask::is_rejected_early;
-use routing_core::model::{ModelError, TokenUsage};
 use tokio::time::Instant;
 use tracing::{Span, field};
 

@@ -1,7 +1,7 @@
 //! What a call cost, from what the provider says.
 
 use genai::chat::Usage;
-use routing_core::model::TokenUsage;
+use interrupt_router::model::TokenUsage;
 use serde_json::Value;
 
 /// Where a provider says how many tokens there were: the sum of these parts of an object, of which the first must be there.

@@ -1,7 +1,7 @@
 //! How the providers differ: where the schema goes, in which dialect, and at which path.
 
 use genai::adapter::AdapterKind;
-use routing_core::schema::Dialect;
+use interrupt_router::schema::Dialect;
 
 /// The form in which a provider takes calls and answers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ mod scalar;
 
 use std::borrow::Cow;
 
-use routing_core::InterruptDetails;
-use routing_core::model::ModelCaller;
+use interrupt_router::InterruptDetails;
+use interrupt_router::model::ModelCaller;
 use serde_json::{Map, Value, json};
 
 use super::heard::Heard;

@@ -1,9 +1,9 @@
 //! What the rehearsal model takes from a conversation: the goal, the part that is its own, what it was offered, and an
 //! interrupt that it is asked to raise. Lines of files, results of tools and its own words are none of that.
 
-use routing_core::ask::STEP_MARK;
-use routing_core::event::INTERRUPT_REQUEST_MARK;
-use routing_core::model::{Message, Role};
+use interrupt_router::ask::STEP_MARK;
+use interrupt_router::event::INTERRUPT_REQUEST_MARK;
+use interrupt_router::model::{Message, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -182,7 +182,7 @@ pub(super) fn asked_interrupt(messages: &[Message]) -> Option<Map<String, Value>
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::Message;
+    use interrupt_router::model::Message;
     use serde_json::json;
 
     use super::{Heard, asked_interrupt, commands};

@@ -1,8 +1,8 @@
 //! Choices that look random and depend on the seed and the caller alone.
 
+use interrupt_router::model::{Message, ModelCaller, Purpose, Role};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use routing_core::model::{Message, ModelCaller, Purpose, Role};
 use sha2::{Digest, Sha256};
 
 /// A stream of choices, the same on every machine and in every version of the toolchain.

@@ -25,7 +25,7 @@ mod parse;
 mod raw;
 mod step;
 
-use routing_core::model::ModelCaller;
+use interrupt_router::model::ModelCaller;
 
 pub use parse::{ScriptError, ScriptVocabulary};
 pub use step::{

@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use routing_core::model::{ChunkSink, Message, TokenUsage};
-use routing_core::{StopReason, StopScope};
+use interrupt_router::model::{ChunkSink, Message, TokenUsage};
+use interrupt_router::{StopReason, StopScope};
 use tokio::time::Instant;
 
 /// How fast answers arrive.

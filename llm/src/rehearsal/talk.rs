@@ -1,7 +1,7 @@
 //! What the rehearsal model says in a conversation: that it is one, what it heard, and enough words to
 //! be interrupted in.
 
-use routing_core::model::{Message, Role};
+use interrupt_router::model::{Message, Role};
 
 use super::random::Random;
 
@@ -80,7 +80,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::Message;
+    use interrupt_router::model::Message;
 
     use super::answer;
 

@@ -3,7 +3,7 @@
 //! It understands nothing of them. It is a way to see tools run, be asked about and be interrupted without a
 //! key.
 
-use routing_core::model::{Message, Role, ToolOffer, ToolRequest};
+use interrupt_router::model::{Message, Role, ToolOffer, ToolRequest};
 use serde_json::{Value, json};
 
 /// The most characters of a result that are repeated.
@@ -79,7 +79,7 @@ fn errands(text: &str) -> Vec<(&'static str, Value)> {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::{Message, ToolOffer};
+    use interrupt_router::model::{Message, ToolOffer};
     use serde_json::json;
 
     use super::{asked_for, remark};
@@ -99,7 +99,7 @@ mod tests {
         let asked = |text: &str| {
             let asked = asked_for(&[Message::user(text)], &offers());
             let short =
-                |request: routing_core::model::ToolRequest| (request.name, request.arguments);
+                |request: interrupt_router::model::ToolRequest| (request.name, request.arguments);
             asked.into_iter().map(short).collect::<Vec<_>>()
         };
         let read = ("read_file".to_owned(), r#"{"path":"a.txt"}"#.to_owned());

@@ -3,7 +3,7 @@
 //! An agent that has a part of the folder looks at it before it answers. Another runs what the goal has between backquotes,
 //! where its request repeats that: a command, or a tool with its arguments. Nothing else is ever run.
 
-use routing_core::model::{Message, ModelCall, Role, ToolOffer, ToolRequest};
+use interrupt_router::model::{Message, ModelCall, Role, ToolOffer, ToolRequest};
 use serde_json::{Value, json};
 
 use super::heard::{self, Heard};
@@ -94,7 +94,7 @@ impl Offers<'_> {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::model::ToolOffer;
+    use interrupt_router::model::ToolOffer;
     use serde_json::json;
 
     use super::Offers;

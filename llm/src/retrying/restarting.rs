@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use routing_core::Outcome;
-use routing_core::model::{CallNote, ChunkSink};
+use interrupt_router::Outcome;
+use interrupt_router::model::{CallNote, ChunkSink};
 
 use crate::port::Port;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
-use routing_core::model::{CallNote, ChunkSink, ModelError};
-use routing_core::{StopReason, StopScope};
+use interrupt_router::model::{CallNote, ChunkSink, ModelError};
+use interrupt_router::{StopReason, StopScope};
 use tokio::time::Instant;
 
 /// How often, and how long, a failed call is tried again.

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::model::{LanguageModel, Message, ModelError};
+use interrupt_router::{Outcome, StopScope};
 use llm::{
     AtProvider, CancelObserver, CancelOutcome, CancelReport, ChatCall, ChatModel, ChatPartial,
     ProviderModel, TokenCount,
 };
-use routing_core::model::{LanguageModel, Message, ModelError};
-use routing_core::{Outcome, StopScope};
 use tests::providers::{Behaviour, CancelAnswer, ProviderDouble, WireForm};
 use tokio::sync::mpsc;
 

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jiff::Timestamp;
-use llm::{CallLimits, Provider, ProviderConfig, ProviderModel, Secret};
-use routing_core::model::{
+use interrupt_router::model::{
     AnswerSchemaRef, CallNote, ChunkSink, LanguageModel, Message, ModelCall, ModelCaller,
     ModelError, ModelReply, PartialReply, Purpose,
 };
-use routing_core::schema::{AnswerSchema, Dialect};
-use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
+use interrupt_router::schema::{AnswerSchema, Dialect};
+use interrupt_router::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
+use jiff::Timestamp;
+use llm::{CallLimits, Provider, ProviderConfig, ProviderModel, Secret};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, WireForm};

@@ -1,8 +1,8 @@
 //! Streams from the field, each with what it says: read rightly, or a failure in the provider's words.
 
+use interrupt_router::StopScope;
+use interrupt_router::model::{Message, ModelError, ToolOffer};
 use llm::{ChatCall, ChatModel, ChatReply};
-use routing_core::StopScope;
-use routing_core::model::{Message, ModelError, ToolOffer};
 use serde_json::json;
 use tests::providers::{Behaviour, WireForm};
 

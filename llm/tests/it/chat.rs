@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::model::{Message, ModelError};
+use interrupt_router::{Outcome, StopScope};
 use llm::{
     AtProvider, ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatUsage, Fallback, ModelRegistry,
     RetryPolicy, Retrying, TokenCount,
 };
-use routing_core::model::{Message, ModelError};
-use routing_core::{Outcome, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
 use crate::calls::{ANSWER, Pieces, double, model, reason, stop_now};

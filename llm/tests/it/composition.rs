@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::model::{LanguageModel, Message, ModelCall, PartialReply};
+use interrupt_router::{Outcome, StopReason, StopScope};
 use llm::{
     Charge, Charged, ChatCall, ChatModel, ChatUsage, Fallback, ModelRegistry, Reserved,
     RetryPolicy, Retrying, TokenCount,
 };
-use routing_core::model::{LanguageModel, Message, ModelCall, PartialReply};
-use routing_core::{Outcome, StopReason, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
 use crate::calls::{ANSWER, Ending, Pieces, call, double, model, reason, stop_now};

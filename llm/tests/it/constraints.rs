@@ -1,8 +1,8 @@
 //! Constraints that no dialect can say are checked when the answer comes back.
 
+use interrupt_router::answer::{AnswerFault, ConstraintCheck};
+use interrupt_router::schema::{AnswerSchema, Dialect};
 use llm::JsonSchemaConstraints;
-use routing_core::answer::{AnswerFault, ConstraintCheck};
-use routing_core::schema::{AnswerSchema, Dialect};
 use schemars::JsonSchema;
 
 use crate::calls::schema;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{StopMode, StopScope};
 use llm::{
     Completeness, Conversation, ConversationConfig, ConversationEvent, ConversationRunEnd,
     ConversationRunError, ConversationStatus, Pace, RehearsalConfig, RehearsalModel, StopOutcome,
     check_history,
 };
-use routing_core::{StopMode, StopScope};
 use serde_json::Value;
 use tests::providers::{Behaviour, WireForm};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -156,7 +156,7 @@ async fn a_pause_that_takes_too_long_becomes_an_interrupt() {
             pieces(&mut events, 1).await;
             if from_outside {
                 let mode = StopMode::Graceful;
-                scope.stop(routing_core::StopReason { mode, ..reason() });
+                scope.stop(interrupt_router::StopReason { mode, ..reason() });
             } else {
                 conversation.pause(reason());
             }
@@ -321,7 +321,7 @@ fn said(conversation: &Conversation) -> Vec<String> {
     let history = conversation.history();
     let users = history.entries().iter();
     users
-        .filter(|entry| entry.message.role == routing_core::model::Role::User)
+        .filter(|entry| entry.message.role == interrupt_router::model::Role::User)
         .map(|entry| entry.message.text.to_string())
         .collect()
 }

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::StopScope;
+use interrupt_router::model::{Role, ToolOffer, ToolRequest};
 use llm::{
     Conversation, ConversationConfig, ConversationEvent, ConversationRunEnd, ConversationStatus,
     ConversationTools, ToolProgress, ToolResult, ToolState, check_history,
 };
-use routing_core::StopScope;
-use routing_core::model::{Role, ToolOffer, ToolRequest};
 use tests::providers::{Behaviour, ProviderDouble, Received, Said, SaidCall, WireForm};
 use tokio::sync::watch;
 

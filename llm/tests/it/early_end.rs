@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use interrupt_router::ask::{Asker, ModelRouting};
+use interrupt_router::context::{LlmCallContext, RouteSnapshot, Selection};
+use interrupt_router::model::{Message, PartialReply};
+use interrupt_router::{Outcome, Route, Routing, StopScope};
 use llm::JsonSchemaConstraints;
-use routing_core::ask::{Asker, ModelRouting};
-use routing_core::context::{LlmCallContext, RouteSnapshot, Selection};
-use routing_core::model::{Message, PartialReply};
-use routing_core::{Outcome, Route, Routing, StopScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tests::providers::{Behaviour, ProviderDouble, Received, WireForm};

@@ -1,8 +1,8 @@
 //! Why an answer ends, over the wire forms: the good ends are on a list, and every other word is a failure that is told with it.
 
+use interrupt_router::StopScope;
+use interrupt_router::model::{Message, ModelError};
 use llm::{ChatCall, ChatModel, ChatReply};
-use routing_core::StopScope;
-use routing_core::model::{Message, ModelError};
 use serde_json::json;
 use tests::providers::{Behaviour, WireForm};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use routing_core::StopScope;
-use routing_core::model::{LanguageModel, ModelError};
-use routing_core::schema::Dialect;
+use interrupt_router::StopScope;
+use interrupt_router::model::{LanguageModel, ModelError};
+use interrupt_router::schema::Dialect;
 use tests::providers::{Behaviour, WireForm};
 
 use crate::calls::{ANSWER, call, double, ending, limits, model_at};

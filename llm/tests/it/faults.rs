@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
+use interrupt_router::StopScope;
+use interrupt_router::model::{LanguageModel, ModelError};
 use llm::{CallLimits, hint};
-use routing_core::StopScope;
-use routing_core::model::{LanguageModel, ModelError};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use interrupt_router::model::{LanguageModel, ModelCall};
+use interrupt_router::{Outcome, StopScope};
 use llm::CallLimits;
-use routing_core::model::{LanguageModel, ModelCall};
-use routing_core::{Outcome, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, WireForm};
 
 use crate::calls::{ANSWER, Ending, Pieces, call, double, limits, model, model_at, stop_now};

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use interrupt_router::StopScope;
+use interrupt_router::model::{LanguageModel, ModelError};
 use llm::CallLimits;
-use routing_core::StopScope;
-use routing_core::model::{LanguageModel, ModelError};
 use tests::providers::{Behaviour, RIGHT_KEY, WireForm};
 
 use crate::calls::{call, double, limits, model_at};

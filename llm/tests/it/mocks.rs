@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use interrupt_router::StopScope;
+use interrupt_router::model::{Message, ModelError};
 use llm::{CallLimits, ChatCall, ChatModel, ProviderModel, RetryPolicy, Retrying};
-use routing_core::StopScope;
-use routing_core::model::{Message, ModelError};
 use serde_json::{Value, json};
 use tests::providers::WireForm;
 

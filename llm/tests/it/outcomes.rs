@@ -1,7 +1,7 @@
 //! What is no answer, told as what it is: each in a sentence of its own, with the provider's words.
 
+use interrupt_router::model::ModelError;
 use llm::hint;
-use routing_core::model::ModelError;
 use tests::providers::{Behaviour, WireForm};
 
 use crate::calls::ending;

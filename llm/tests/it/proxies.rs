@@ -4,9 +4,9 @@
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
+use interrupt_router::model::Message;
+use interrupt_router::{Outcome, StopScope};
 use llm::{AtProvider, ChatCall, ChatModel, ProviderModel};
-use routing_core::model::Message;
-use routing_core::{Outcome, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};

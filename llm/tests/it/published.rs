@@ -1,7 +1,7 @@
 //! Streams as the providers' own pages show them, with all that stands in them and is not asked for. Written after the formats that
 //! are published, read in November 2026; the source stands at each.
 
-use routing_core::model::{ModelError, ModelReply};
+use interrupt_router::model::{ModelError, ModelReply};
 use tests::providers::{Behaviour, WireForm};
 
 use crate::calls::ending;

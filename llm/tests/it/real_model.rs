@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use interrupt_router::model::Message;
+use interrupt_router::{Outcome, StopScope};
 use llm::{ChatCall, ChatModel, ModelId, ModelProfile, ProviderModel};
-use routing_core::model::Message;
-use routing_core::{Outcome, StopScope};
 use serde_json::Value;
 
 use crate::calls::stop_now;

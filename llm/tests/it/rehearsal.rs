@@ -4,13 +4,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::answer::{ConstraintCheck, read_strictly};
+use interrupt_router::model::{LanguageModel, ModelCall};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{NodeId, Outcome, StopScope};
 use llm::{
     Fact, JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script, ScriptVocabulary,
 };
-use routing_core::answer::{ConstraintCheck, read_strictly};
-use routing_core::model::{LanguageModel, ModelCall};
-use routing_core::schema::Dialect;
-use routing_core::{NodeId, Outcome, StopScope};
 use tokio::time::Instant;
 
 use crate::calls::{Finding, Pieces, call, stop_now};

@@ -1,9 +1,9 @@
 //! What is sent, and what a whole answer becomes.
 
+use interrupt_router::model::{LanguageModel, Message, ModelReply, TokenUsage};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{Outcome, StopScope};
 use llm::{ModelProfile, Provider, ProviderConfig, ProviderModel};
-use routing_core::model::{LanguageModel, Message, ModelReply, TokenUsage};
-use routing_core::schema::Dialect;
-use routing_core::{Outcome, StopScope};
 use serde_json::{Value, json};
 use tests::providers::{Behaviour, WireForm};
 

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::model::{LanguageModel, ModelCall, ModelError, ModelReply, TokenUsage};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{Outcome, StopScope};
 use llm::{RetryPolicy, Retrying};
-use routing_core::model::{LanguageModel, ModelCall, ModelError, ModelReply, TokenUsage};
-use routing_core::schema::Dialect;
-use routing_core::{Outcome, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
 use crate::calls::{ANSWER, Ending, Pieces, call, double, model, stop_now};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use interrupt_router::InterruptType;
 use llm::{Script, ScriptVocabulary};
-use routing_core::InterruptType;
 use serde_json::json;
 
 fn vocabulary() -> ScriptVocabulary {

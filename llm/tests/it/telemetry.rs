@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use interrupt_router::StopScope;
+use interrupt_router::model::{LanguageModel, Message};
 use llm::{ChatCall, ChatModel, RetryPolicy, Retrying};
-use routing_core::StopScope;
-use routing_core::model::{LanguageModel, Message};
 use tests::providers::{Behaviour, WireForm};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

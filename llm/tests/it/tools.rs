@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use interrupt_router::model::{
+    LanguageModel, Message, ModelCall, ModelError, ToolOffer, ToolRequest,
+};
+use interrupt_router::{Outcome, StopScope};
 use llm::{ChatCall, ChatModel, ChatReply, Provider, ProviderConfig, ProviderModel, Secret};
-use routing_core::model::{LanguageModel, Message, ModelCall, ModelError, ToolOffer, ToolRequest};
-use routing_core::{Outcome, StopScope};
 use serde_json::{Value, json};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Said, SaidCall, WireForm};
 

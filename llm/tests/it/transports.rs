@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use interrupt_router::model::{Message, ModelError};
+use interrupt_router::{Outcome, StopScope};
 use llm::{
     AtProvider, ChatCall, ChatModel, ChatPartial, ProviderError, ProviderModel, RetryPolicy,
     Retrying,
 };
-use routing_core::model::{Message, ModelError};
-use routing_core::{Outcome, StopScope};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;

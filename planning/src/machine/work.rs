@@ -1,6 +1,6 @@
 //! The workflow's own path: plan, carry out a step, look at the plan again.
 
-use routing_core::InterruptDetails;
+use interrupt_router::InterruptDetails;
 
 use super::{StateDraft, step_of};
 use crate::effect::{FactKind, PersonQuestion, PlanEffect, PlanningCall};

@@ -1,6 +1,6 @@
 //! Dispatch of the one set field to its action.
 
-use routing_core::{DispatchError, InterruptDetails, OneRouteError, Route};
+use interrupt_router::{DispatchError, InterruptDetails, OneRouteError, Route};
 
 use super::workflow::{
     Batch, GoalRequest, InterruptRouting, InterruptRoutingActions, Orchestrate, OrchestratorRoute,

@@ -1,6 +1,6 @@
 //! Agent types: names, order, text, schema, origin routes.
 
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 use schemars::schema_for;
 use serde_json::json;
 

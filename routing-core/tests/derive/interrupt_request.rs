@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use routing_core::{AgentType, InterruptDetails, InterruptType, SealedInterrupt};
+use interrupt_router::{AgentType, InterruptDetails, InterruptType, SealedInterrupt};
 use serde_json::json;
 
 use super::workflow::{

@@ -1,6 +1,6 @@
 //! Routing records: markers, sets, mapping, JSON, schema, extraction.
 
-use routing_core::{
+use interrupt_router::{
     AgentRoute, InterruptRoutes, OneRouteError, Route, RouteId, RouteSet, Routing, RoutingKind,
 };
 use schemars::schema_for;

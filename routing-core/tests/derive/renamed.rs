@@ -1,7 +1,7 @@
 //! The derives where the router's crate has another name.
 
-use routing_core::schema::Dialect;
-use routing_core::{InterruptType, Route as _, SealedInterrupt as _};
+use interrupt_router::schema::Dialect;
+use interrupt_router::{InterruptType, Route as _, SealedInterrupt as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::workflow::details;
 
 /// A crate that re-exports the router.
 pub(crate) mod facade {
-    pub(crate) use routing_core as router;
+    pub(crate) use interrupt_router as router;
 }
 
 use facade::router::{AgentType, InterruptDetails, InterruptRequest, Routing};

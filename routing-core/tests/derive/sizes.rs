@@ -1,6 +1,6 @@
 //! The smallest record, the largest one, and records where little room is.
 
-use routing_core::{Route, RouteId, RouteSet, Routing};
+use interrupt_router::{Route, RouteId, RouteSet, Routing};
 
 use super::workflow::{GoalRequest, goal};
 

@@ -1,6 +1,6 @@
 //! What a record refuses to be read from.
 
-use routing_core::Route;
+use interrupt_router::Route;
 
 use super::workflow::{InterruptRouting, OrchestratorRoute, goal};
 

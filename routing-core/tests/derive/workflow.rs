@@ -1,6 +1,6 @@
 //! A small workflow, which the tests of this folder share.
 
-use routing_core::{
+use interrupt_router::{
     AgentInterrupt, AgentType, InterruptDetails, InterruptRequest, InterruptType, Routing,
 };
 use schemars::JsonSchema;

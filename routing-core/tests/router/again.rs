@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
-use routing_core::event::InterruptRequestEvent;
-use routing_core::handler::{
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::handler::{
     DecidedBy, DecisionError, DecisionPart, Decisions, HandleError, InMemoryDecisions, Proposal,
     RecordedDecision, Resolution,
 };
-use routing_core::reroute::{
+use interrupt_router::reroute::{
     ConsumeError, InMemoryReroutes, PendingReroutes, RerouteState, StoreError, Stored,
     StoredReroute,
 };
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{DecisionId, EventId, InterruptId, InterruptType, NodeId, Outcome, RunId};
-use routing_core::{StopReason, StopScope, Verdict};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{DecisionId, EventId, InterruptId, InterruptType, NodeId, Outcome, RunId};
+use interrupt_router::{StopReason, StopScope, Verdict};
+use jiff::Timestamp;
 
 use crate::domain::{Desk, Desks, Person, ScriptedReviewer, event, from_editor, node};
 use crate::scene::{Scene, chose};
@@ -353,8 +353,8 @@ impl Reviewer for Stopped {
 #[tokio::test]
 async fn a_stop_while_somebody_is_waited_for_is_an_outcome_and_leaves_the_reroute_bound() {
     let reason = StopReason {
-        source: routing_core::StopSource::User,
-        mode: routing_core::StopMode::Graceful,
+        source: interrupt_router::StopSource::User,
+        mode: interrupt_router::StopMode::Graceful,
         message: "home time".to_owned(),
         timestamp: NOW,
     };

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use routing_core::answer::{AnswerFault, read_narrowed};
-use routing_core::context::{LlmCallContext, RouteSnapshot};
-use routing_core::model::{Dialect, ModelCaller, Purpose};
-use routing_core::schema::{RecordProblem, check_limits};
-use routing_core::{NodeId, Route, Routing, RunId};
+use interrupt_router::answer::{AnswerFault, read_narrowed};
+use interrupt_router::context::{LlmCallContext, RouteSnapshot};
+use interrupt_router::model::{Dialect, ModelCaller, Purpose};
+use interrupt_router::schema::{RecordProblem, check_limits};
+use interrupt_router::{NodeId, Route, Routing, RunId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck, TypesOnly};
-use routing_core::ask::{AskError, Asker, CorrectionObserver};
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
-use routing_core::model::{
+use interrupt_router::answer::{AnswerError, AnswerFault, ConstraintCheck, TypesOnly};
+use interrupt_router::ask::{AskError, Asker, CorrectionObserver};
+use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::model::{
     Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, Purpose,
     Role, TokenUsage, TurnForm,
 };
-use routing_core::schema::AnswerSchema;
-use routing_core::{Outcome, Route, RouteSet, Routing, RunId, StopScope};
+use interrupt_router::schema::AnswerSchema;
+use interrupt_router::{Outcome, Route, RouteSet, Routing, RunId, StopScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +159,7 @@ struct WorkRouting {
 fn work() -> LlmCallContext<WorkRouting> {
     let mut context = LlmCallContext::new(
         context().caller,
-        vec![routing_core::model::Message::user("What now?")],
+        vec![interrupt_router::model::Message::user("What now?")],
         RouteSnapshot::default(),
     );
     context.form = TurnForm::RouteFirst;

@@ -1,6 +1,6 @@
 //! The blackboard: typed history, in order, and the last request of each type.
 
-use routing_core::{Blackboard, Route};
+use interrupt_router::{Blackboard, Route};
 
 use crate::domain::{Draft, EditorRoute, WriterRoute, node};
 

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use routing_core::bus::{
+use interrupt_router::bus::{
     AgentDirectory, BusEvent, Delivery, EventBus, InProcessBus, Mailbox, NodeEnded, NodeStatus,
     PublishRefusal, RerouteAdmission,
 };
-use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
-use routing_core::model::Message;
-use routing_core::reroute::{InMemoryReroutes, PendingReroutes, RerouteState};
-use routing_core::{Choice, Clock, ConfirmationItem, EventId, InterruptId, NodeId, RunId};
+use interrupt_router::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
+use interrupt_router::model::Message;
+use interrupt_router::reroute::{InMemoryReroutes, PendingReroutes, RerouteState};
+use interrupt_router::{Choice, Clock, ConfirmationItem, EventId, InterruptId, NodeId, RunId};
 
 use crate::domain::{Desk, FixedClock, Person, event};
 

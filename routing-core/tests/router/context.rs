@@ -1,9 +1,9 @@
 //! Decorators: what a model is shown, by decision, reroute, origin and caller.
 
-use routing_core::answer::read_within;
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
-use routing_core::model::{Dialect, Message, ModelCaller, Purpose};
-use routing_core::{InterruptRoutes, Route, RouteSet, Routing, RunId};
+use interrupt_router::answer::read_within;
+use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
+use interrupt_router::model::{Dialect, Message, ModelCaller, Purpose};
+use interrupt_router::{InterruptRoutes, Route, RouteSet, Routing, RunId};
 
 use crate::domain::{
     AfterInterrupt, BackToPublisher, BackToWriter, Desk, EditorAsks, EditorRoute, EditorRouting,

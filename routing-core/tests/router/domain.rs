@@ -4,24 +4,24 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
-use routing_core::answer::TypesOnly;
-use routing_core::ask::Asker;
-use routing_core::context::DecoratorChain;
-use routing_core::event::InterruptRequestEvent;
-use routing_core::handler::{
+use interrupt_router::answer::TypesOnly;
+use interrupt_router::ask::Asker;
+use interrupt_router::context::DecoratorChain;
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::handler::{
     HandlerConfig, HandlerPolicy, InMemoryDecisions, InterruptObserver, LifecycleEvent,
     UnifiedInterruptHandler,
 };
-use routing_core::model::{
+use interrupt_router::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
 };
-use routing_core::reroute::{InMemoryReroutes, RerouteLimits};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{
+use interrupt_router::reroute::{InMemoryReroutes, RerouteLimits};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{
     AgentInterrupt, AgentType, Choice, Clock, ConfirmationItem, InterruptDetails, InterruptId,
     InterruptRequest, InterruptType, NodeId, Outcome, Routing, StopScope,
 };
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,12 @@
 //! The unified handler: each type of interrupt, the order of targets, corrections, and running it twice.
 
 use expect_test::expect;
+use interrupt_router::handler::{Branches, DecidedBy, FilledBy, HandleError, Resolution};
+use interrupt_router::model::Purpose;
+use interrupt_router::reroute::{PendingReroutes, RerouteState};
+use interrupt_router::review::{Answer, QuestionKind, Resume};
+use interrupt_router::{InterruptType, Outcome, StopMode, StopReason, StopSource};
 use jiff::Timestamp;
-use routing_core::handler::{Branches, DecidedBy, FilledBy, HandleError, Resolution};
-use routing_core::model::Purpose;
-use routing_core::reroute::{PendingReroutes, RerouteState};
-use routing_core::review::{Answer, QuestionKind, Resume};
-use routing_core::{InterruptType, Outcome, StopMode, StopReason, StopSource};
 
 use crate::domain::{
     Desk, Desks, Draft, Edit, Interrupt, ProofreaderInterrupt, details, event, from_editor, node,
@@ -85,7 +85,10 @@ async fn the_bound_event_wins_over_the_origin_and_is_consumed_with_the_decision(
         .await;
     assert!(routed.routing.draft.is_some());
     assert_eq!(
-        routed.reroute.as_ref().map(routing_core::EventId::as_str),
+        routed
+            .reroute
+            .as_ref()
+            .map(interrupt_router::EventId::as_str),
         Some("e1")
     );
     let stored = desks

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use routing_core::InterruptType;
-use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck};
-use routing_core::ask::Asker;
-use routing_core::context::DecoratorChain;
-use routing_core::handler::{
+use interrupt_router::InterruptType;
+use interrupt_router::answer::{AnswerError, AnswerFault, ConstraintCheck};
+use interrupt_router::ask::Asker;
+use interrupt_router::context::DecoratorChain;
+use interrupt_router::handler::{
     HandleError, HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
     UnifiedInterruptHandler, Unobserved,
 };
-use routing_core::reroute::InMemoryReroutes;
-use routing_core::review::Answer;
-use routing_core::schema::AnswerSchema;
-use routing_core::{
+use interrupt_router::reroute::InMemoryReroutes;
+use interrupt_router::review::Answer;
+use interrupt_router::schema::AnswerSchema;
+use interrupt_router::{
     AgentType, DecidedAs, InterruptDetails, InterruptRequest, Outcome, Routing, Verdict,
 };
 use schemars::JsonSchema;

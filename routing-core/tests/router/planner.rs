@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use routing_core::planner::{ActionInfo, BlackboardRoutingPlanner, Next, PlanError};
-use routing_core::{InterruptType, OneRouteError};
+use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next, PlanError};
+use interrupt_router::{InterruptType, OneRouteError};
 
 use crate::domain::{
     AfterInterrupt, Draft, Edit, EditorInterrupt, EditorRouting, Interrupt, details,
@@ -52,7 +52,7 @@ fn planner() -> Planner {
     planner
         .add_sealed(action("interrupt"), |request: Interrupt, log: &Log| {
             Box::pin(async move {
-                use routing_core::SealedInterrupt;
+                use interrupt_router::SealedInterrupt;
                 log.lock()
                     .unwrap()
                     .push(format!("interrupt of {}", request.kind()));

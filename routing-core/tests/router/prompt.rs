@@ -1,9 +1,9 @@
 //! What the model reads that fills in the request of a decided interrupt.
 
-use routing_core::InterruptType;
-use routing_core::handler::DecidedBy;
-use routing_core::model::{ModelCall, Role};
-use routing_core::review::Resume;
+use interrupt_router::InterruptType;
+use interrupt_router::handler::DecidedBy;
+use interrupt_router::model::{ModelCall, Role};
+use interrupt_router::review::Resume;
 use serde_json::{Value, json};
 
 use crate::domain::{Desks, Edit, from_editor, node};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
-use proptest::prelude::*;
-use routing_core::reroute::{
+use interrupt_router::reroute::{
     CancelCause, ConsumeError, InMemoryReroutes, PendingReroutes, RerouteChange, RerouteLimits,
     RerouteState, StoreError, Stored,
 };
-use routing_core::{DecisionId, EventId, InterruptId, RunId};
+use interrupt_router::{DecisionId, EventId, InterruptId, RunId};
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
 
 use crate::domain::{Desk, Person, event, node};
 

@@ -1,8 +1,8 @@
 //! AGENT_REVIEW: what a reviewing model may say, how often it is asked, and when it is believed.
 
-use routing_core::handler::{DecidedBy, Resolution};
-use routing_core::review::{Answer, QuestionKind};
-use routing_core::{AnswerForm, InterruptDetails, InterruptType, Outcome, Verdict};
+use interrupt_router::handler::{DecidedBy, Resolution};
+use interrupt_router::review::{Answer, QuestionKind};
+use interrupt_router::{AnswerForm, InterruptDetails, InterruptType, Outcome, Verdict};
 
 use crate::domain::{Desks, EditorInterrupt, Interrupt, from_editor};
 use crate::scene::{Scene, chose};
@@ -133,9 +133,9 @@ async fn where_a_yes_or_a_no_is_wanted_a_reviewing_model_says_one_of_the_two() {
 #[tokio::test]
 async fn a_stop_while_a_model_reviews_asks_nobody() {
     let (scene, desks) = (Scene::new(), Desks::new(&[], vec![chose("first")]));
-    scene.scope.stop(routing_core::StopReason {
-        source: routing_core::StopSource::User,
-        mode: routing_core::StopMode::Immediate,
+    scene.scope.stop(interrupt_router::StopReason {
+        source: interrupt_router::StopSource::User,
+        mode: interrupt_router::StopMode::Immediate,
         message: "enough".to_owned(),
         timestamp: jiff::Timestamp::UNIX_EPOCH,
     });

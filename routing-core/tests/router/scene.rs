@@ -1,9 +1,9 @@
 //! An interrupt of the editor, handled.
 
-use routing_core::handler::{HandleError, OperationContext, Resolution, Routed};
-use routing_core::model::Message;
-use routing_core::review::Answer;
-use routing_core::{Blackboard, InterruptId, Outcome, RunId, StopScope};
+use interrupt_router::handler::{HandleError, OperationContext, Resolution, Routed};
+use interrupt_router::model::Message;
+use interrupt_router::review::Answer;
+use interrupt_router::{Blackboard, InterruptId, Outcome, RunId, StopScope};
 
 use crate::domain::{AfterInterrupt, Desks, Interrupt, node};
 

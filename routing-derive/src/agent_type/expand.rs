@@ -37,10 +37,10 @@ fn implementation(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let origin_route = origin_route(checked);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::MadeByDerive for #ident {}
+        impl ::interrupt_router::__private::MadeByDerive for #ident {}
 
         #[automatically_derived]
-        impl ::routing_core::AgentType for #ident {
+        impl ::interrupt_router::AgentType for #ident {
             type Route = #route;
 
             const ALL: &'static [Self] = &[#(Self::#variants),*];
@@ -92,8 +92,8 @@ fn origin(ident: &Ident, agent: &CheckedAgent<'_>, route: &Path) -> TokenStream 
     let variant = agent.ident.unraw().to_string();
     quote! {
         {
-            const PLACE: usize = ::routing_core::__private::origin_position::<#ident>(#variant);
-            ::routing_core::__private::origin_route::<#ident>(PLACE)
+            const PLACE: usize = ::interrupt_router::__private::origin_position::<#ident>(#variant);
+            ::interrupt_router::__private::origin_route::<#ident>(PLACE)
         }
     }
 }
@@ -109,7 +109,7 @@ fn assert_origins(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let checks = unnamed.map(|agent| {
         let variant = agent.ident.unraw().to_string();
         quote_spanned! {agent.ident.span()=>
-            const _: () = ::routing_core::__private::assert_origin::<#ident>(#variant, #routes);
+            const _: () = ::interrupt_router::__private::assert_origin::<#ident>(#variant, #routes);
         }
     });
     quote!(#(#checks)*)
@@ -121,16 +121,16 @@ fn text(checked: &CheckedEnumeration<'_>) -> TokenStream {
         #[automatically_derived]
         impl ::core::fmt::Display for #ident {
             fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                formatter.pad(::routing_core::AgentType::name(*self))
+                formatter.pad(::interrupt_router::AgentType::name(*self))
             }
         }
 
         #[automatically_derived]
         impl ::core::str::FromStr for #ident {
-            type Err = ::routing_core::UnknownAgentType;
+            type Err = ::interrupt_router::UnknownAgentType;
 
             fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
-                ::routing_core::__private::parse_agent_type(name)
+                ::interrupt_router::__private::parse_agent_type(name)
             }
         }
     }
@@ -142,26 +142,26 @@ fn serde(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let description = &checked.description;
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::serde::Serialize for #ident {
-            fn serialize<S: ::routing_core::__private::serde::Serializer>(
+        impl ::interrupt_router::__private::serde::Serialize for #ident {
+            fn serialize<S: ::interrupt_router::__private::serde::Serializer>(
                 &self,
                 serializer: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
-                serializer.serialize_str(::routing_core::AgentType::name(*self))
+                serializer.serialize_str(::interrupt_router::AgentType::name(*self))
             }
         }
 
         #[automatically_derived]
-        impl<'de> ::routing_core::__private::serde::Deserialize<'de> for #ident {
-            fn deserialize<D: ::routing_core::__private::serde::Deserializer<'de>>(
+        impl<'de> ::interrupt_router::__private::serde::Deserialize<'de> for #ident {
+            fn deserialize<D: ::interrupt_router::__private::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
-                ::routing_core::__private::deserialize_agent_type(deserializer)
+                ::interrupt_router::__private::deserialize_agent_type(deserializer)
             }
         }
 
         #[automatically_derived]
-        impl ::routing_core::__private::schemars::JsonSchema for #ident {
+        impl ::interrupt_router::__private::schemars::JsonSchema for #ident {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
                 ::std::borrow::Cow::Borrowed(#name)
             }
@@ -171,9 +171,9 @@ fn serde(checked: &CheckedEnumeration<'_>) -> TokenStream {
             }
 
             fn json_schema(
-                _generator: &mut ::routing_core::__private::schemars::SchemaGenerator,
-            ) -> ::routing_core::__private::schemars::Schema {
-                ::routing_core::__private::agent_type_schema::<Self>(#description)
+                _generator: &mut ::interrupt_router::__private::schemars::SchemaGenerator,
+            ) -> ::interrupt_router::__private::schemars::Schema {
+                ::interrupt_router::__private::agent_type_schema::<Self>(#description)
             }
         }
     }

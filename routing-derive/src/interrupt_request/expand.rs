@@ -53,7 +53,7 @@ fn variant(checked: &CheckedRequest<'_>, interrupt: &InterruptVariant<'_>) -> To
         struct #type_;
 
         #[automatically_derived]
-        impl ::routing_core::__private::Variant for #type_ {
+        impl ::interrupt_router::__private::Variant for #type_ {
             type Interrupt = #request;
             type Payload = #payload;
 
@@ -86,15 +86,15 @@ fn kinds(checked: &CheckedRequest<'_>) -> TokenStream {
         .zip(&names)
         .map(|(interrupt, name)| {
             quote_spanned! {interrupt.ident.span()=>
-                const _: () = ::routing_core::__private::assert_kind::<#request>(#name, #kind_name);
+                const _: () = ::interrupt_router::__private::assert_kind::<#request>(#name, #kind_name);
             }
         });
     let check_all = quote_spanned! {kind.span()=>
-        const _: () = ::routing_core::__private::assert_kinds::<#request>(#request_name, &__PLACES);
+        const _: () = ::interrupt_router::__private::assert_kinds::<#request>(#request_name, &__PLACES);
     };
     quote! {
         const __PLACES: [usize; #count] = [
-            #(::routing_core::__private::kind_position::<#request>(#names)),*
+            #(::interrupt_router::__private::kind_position::<#request>(#names)),*
         ];
         #(#checks)*
         #check_all
@@ -114,45 +114,45 @@ fn implementation(checked: &CheckedRequest<'_>) -> TokenStream {
         .map(variant_type);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::MadeByDerive for #request {}
+        impl ::interrupt_router::__private::MadeByDerive for #request {}
 
         #[automatically_derived]
-        impl ::routing_core::SealedInterrupt for #request {
+        impl ::interrupt_router::SealedInterrupt for #request {
             type Kind = #kind;
 
             fn kind(&self) -> Self::Kind {
                 let variant: usize = match self {
                     #(Self::#idents(_) => #places,)*
                 };
-                ::routing_core::__private::kind_at::<Self>(__PLACES[variant])
+                ::interrupt_router::__private::kind_at::<Self>(__PLACES[variant])
             }
 
-            fn details(&self) -> ::routing_core::InterruptDetails {
+            fn details(&self) -> ::interrupt_router::InterruptDetails {
                 match self {
                     #(Self::#idents(payload) =>
-                        ::routing_core::__private::payload_details::<#types>(payload),)*
+                        ::interrupt_router::__private::payload_details::<#types>(payload),)*
                 }
             }
 
             fn payload(&self) -> ::core::result::Result<
-                ::routing_core::__private::serde_json::Value,
-                ::routing_core::__private::serde_json::Error,
+                ::interrupt_router::__private::serde_json::Value,
+                ::interrupt_router::__private::serde_json::Error,
             > {
                 match self {
                     #(Self::#idents(payload) =>
-                        ::routing_core::__private::payload_value::<#types>(payload),)*
+                        ::interrupt_router::__private::payload_value::<#types>(payload),)*
                 }
             }
 
-            fn __deserialize_payload<'de, D: ::routing_core::__private::serde::Deserializer<'de>>(
+            fn __deserialize_payload<'de, D: ::interrupt_router::__private::serde::Deserializer<'de>>(
                 kind_index: usize,
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
                 match __PLACES.iter().position(|place| *place == kind_index) {
                     #(::core::option::Option::Some(#places) =>
-                        ::routing_core::__private::deserialize_payload::<#types, D>(deserializer),)*
+                        ::interrupt_router::__private::deserialize_payload::<#types, D>(deserializer),)*
                     _ => ::core::result::Result::Err(
-                        ::routing_core::__private::no_such_kind::<Self, D::Error>(kind_index)
+                        ::interrupt_router::__private::no_such_kind::<Self, D::Error>(kind_index)
                     ),
                 }
             }
@@ -163,7 +163,7 @@ fn implementation(checked: &CheckedRequest<'_>) -> TokenStream {
                 fn(::std::boxed::Box<dyn ::core::any::Any + ::core::marker::Send>)
                     -> ::core::option::Option<Self>,
             )> {
-                ::std::vec![#(::routing_core::__private::payload_conversion::<#alone>()),*]
+                ::std::vec![#(::interrupt_router::__private::payload_conversion::<#alone>()),*]
             }
         }
     }
@@ -175,15 +175,15 @@ fn serde(checked: &CheckedRequest<'_>) -> TokenStream {
     let types = checked.interrupts.iter().map(variant_type);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::serde::Serialize for #request {
-            fn serialize<S: ::routing_core::__private::serde::Serializer>(
+        impl ::interrupt_router::__private::serde::Serialize for #request {
+            fn serialize<S: ::interrupt_router::__private::serde::Serializer>(
                 &self,
                 serializer: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
-                let kind = ::routing_core::SealedInterrupt::kind(self);
+                let kind = ::interrupt_router::SealedInterrupt::kind(self);
                 match self {
                     #(Self::#idents(payload) =>
-                        ::routing_core::__private::serialize_interrupt::<#types, S>(
+                        ::interrupt_router::__private::serialize_interrupt::<#types, S>(
                             kind, payload, serializer,
                         ),)*
                 }
@@ -191,11 +191,11 @@ fn serde(checked: &CheckedRequest<'_>) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl<'de> ::routing_core::__private::serde::Deserialize<'de> for #request {
-            fn deserialize<D: ::routing_core::__private::serde::Deserializer<'de>>(
+        impl<'de> ::interrupt_router::__private::serde::Deserialize<'de> for #request {
+            fn deserialize<D: ::interrupt_router::__private::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
-                ::routing_core::__private::deserialize_interrupt(deserializer)
+                ::interrupt_router::__private::deserialize_interrupt(deserializer)
             }
         }
     }

@@ -37,28 +37,28 @@ fn stub(request: &Ident, kind: &Path) -> TokenStream {
     quote! {
         const _: () = {
             #[automatically_derived]
-            impl ::routing_core::__private::MadeByDerive for #request {}
+            impl ::interrupt_router::__private::MadeByDerive for #request {}
 
             #[automatically_derived]
-            impl ::routing_core::SealedInterrupt for #request {
+            impl ::interrupt_router::SealedInterrupt for #request {
                 type Kind = #kind;
 
                 fn kind(&self) -> Self::Kind {
                     loop {}
                 }
 
-                fn details(&self) -> ::routing_core::InterruptDetails {
+                fn details(&self) -> ::interrupt_router::InterruptDetails {
                     loop {}
                 }
 
                 fn payload(&self) -> ::core::result::Result<
-                    ::routing_core::__private::serde_json::Value,
-                    ::routing_core::__private::serde_json::Error,
+                    ::interrupt_router::__private::serde_json::Value,
+                    ::interrupt_router::__private::serde_json::Error,
                 > {
                     loop {}
                 }
 
-                fn __deserialize_payload<'de, D: ::routing_core::__private::serde::Deserializer<'de>>(
+                fn __deserialize_payload<'de, D: ::interrupt_router::__private::serde::Deserializer<'de>>(
                     _kind_index: usize,
                     _deserializer: D,
                 ) -> ::core::result::Result<Self, D::Error> {
@@ -76,8 +76,8 @@ fn stub(request: &Ident, kind: &Path) -> TokenStream {
             }
 
             #[automatically_derived]
-            impl ::routing_core::__private::serde::Serialize for #request {
-                fn serialize<S: ::routing_core::__private::serde::Serializer>(
+            impl ::interrupt_router::__private::serde::Serialize for #request {
+                fn serialize<S: ::interrupt_router::__private::serde::Serializer>(
                     &self,
                     _serializer: S,
                 ) -> ::core::result::Result<S::Ok, S::Error> {
@@ -86,8 +86,8 @@ fn stub(request: &Ident, kind: &Path) -> TokenStream {
             }
 
             #[automatically_derived]
-            impl<'de> ::routing_core::__private::serde::Deserialize<'de> for #request {
-                fn deserialize<D: ::routing_core::__private::serde::Deserializer<'de>>(
+            impl<'de> ::interrupt_router::__private::serde::Deserialize<'de> for #request {
+                fn deserialize<D: ::interrupt_router::__private::serde::Deserializer<'de>>(
                     _deserializer: D,
                 ) -> ::core::result::Result<Self, D::Error> {
                     loop {}

@@ -88,8 +88,8 @@ fn shared(plan: &RecordPlan<'_>) -> TokenStream {
             #schema
 
             #[automatically_derived]
-            impl ::routing_core::__private::serde::Serialize for #record {
-                fn serialize<S: ::routing_core::__private::serde::Serializer>(
+            impl ::interrupt_router::__private::serde::Serialize for #record {
+                fn serialize<S: ::interrupt_router::__private::serde::Serializer>(
                     &self,
                     _serializer: S,
                 ) -> ::core::result::Result<S::Ok, S::Error> {
@@ -98,8 +98,8 @@ fn shared(plan: &RecordPlan<'_>) -> TokenStream {
             }
 
             #[automatically_derived]
-            impl<'de> ::routing_core::__private::serde::Deserialize<'de> for #record {
-                fn deserialize<D: ::routing_core::__private::serde::Deserializer<'de>>(
+            impl<'de> ::interrupt_router::__private::serde::Deserialize<'de> for #record {
+                fn deserialize<D: ::interrupt_router::__private::serde::Deserializer<'de>>(
                     _deserializer: D,
                 ) -> ::core::result::Result<Self, D::Error> {
                     loop {}

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use control::{TokenOrder, issue_token};
+use interrupt_router::DecisionId;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, Verdict};
 use interrupts::store::{Interrupts, Store};
 use interrupts::{ActorName, NoNotifier};
 use reqwest::{Client, RequestBuilder};
-use routing_core::DecisionId;
 use serde_json::{Value, json};
 use server::ServerConfig;
 use store::{SqliteStore, StoreSettings};

@@ -1,9 +1,9 @@
 //! Deciding an interrupt.
 
 use control::{Caller, NewDecision, RememberOrder, Right};
+use interrupt_router::{DecisionId, RuleId};
 use interrupts::life::{Choosing, Interrupt};
 use interrupts::store::Deciding;
-use routing_core::{DecisionId, RuleId};
 
 use crate::app::App;
 use crate::clearing::end_of_gone;

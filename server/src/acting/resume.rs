@@ -1,10 +1,10 @@
 //! Continuing a run that has stopped or waits.
 
 use control::{Caller, DecisionParts, NewDecision, ResumeOrder, Right, not_asked, refuse_ended};
+use interrupt_router::RunId;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Pages, Run};
 use journal::ResumeRequest;
-use routing_core::RunId;
 use uuid::Uuid;
 
 use super::decide::{DecisionOrder, RefusedAt, decide_all, decision_id, made_before, not_made};

@@ -1,11 +1,11 @@
 //! Making and revoking standing rules.
 
 use control::{Caller, RememberOrder, RevokeRule, Right, no_rule, rule_not_made};
+use interrupt_router::{DecisionId, RuleId};
 use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
 use interrupts::store::NewRule;
-use routing_core::{DecisionId, RuleId};
 
 use super::decide::{DecisionOrder, choosing};
 use crate::app::App;

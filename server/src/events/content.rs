@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use control::{AgentAddress, decider};
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, InterruptId, NodeId, RuleId, RunId};
 use interrupts::life::{
     AskingId, Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State,
 };
 use interrupts::store::{NodeActivity, Notification, RerouteRow, RuleEvent};
 use journal::tool::StoredCall;
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::model_call::report_messages;

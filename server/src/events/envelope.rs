@@ -1,9 +1,9 @@
 //! The envelope of an event: CloudEvents 1.0, as JSON on one line.
 
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::life::{RunState, State};
 use interrupts::store::OutboxRow;
 use jiff::Timestamp;
-use routing_core::{InterruptId, NodeId, RunId};
 use serde::Serialize;
 use serde_json::{Value, json};
 

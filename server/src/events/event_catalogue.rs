@@ -134,11 +134,11 @@ pub(crate) const TOLD: [(&str, &str); 48] = [
 mod tests {
     use std::collections::BTreeSet;
 
+    use interrupt_router::reroute::{CancelCause, RerouteState};
+    use interrupt_router::{DecisionId, EventId, InterruptId, StopMode, StopSource};
     use interrupts::life::{Actor, Asking, Claim, Notice, ReviewStep, Role, RunState, State};
     use interrupts::store::{NodeActivity, RuleEvent};
     use interrupts::{ActorName, EffectId, RouteName};
-    use routing_core::reroute::{CancelCause, RerouteState};
-    use routing_core::{DecisionId, EventId, InterruptId, StopMode, StopSource};
 
     use super::TOLD;
     use crate::events::content::{effect_topic, interrupt_topic, node_topic, reroute_name};

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt, stream};
+use interrupt_router::InterruptId;
 use interrupts::life::{Interrupt, Notice};
 use interrupts::store::{Notification, OutboxRow, Store};
-use routing_core::InterruptId;
 
 /// How many interrupts are remembered so that their node need not be read again.
 const REMEMBERED: usize = 4_096;

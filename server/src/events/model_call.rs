@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use interrupt_router::answer::body;
+use interrupt_router::model::{Purpose, TokenUsage};
 use interrupts::store::JournalEntry;
 use journal::attempts::{AttemptEnd, AttemptIntent};
 use journal::entry::{CallIntent, CallResult};
 use journal::gist;
 use journal::message::AgentMessage;
-use routing_core::answer::body;
-use routing_core::model::{Purpose, TokenUsage};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use control::RunProgress;
 use futures_util::{Stream, StreamExt, stream};
+use interrupt_router::{EventId, InterruptId, RunId};
 use interrupts::EffectId;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
@@ -17,7 +18,6 @@ use journal::kind::{INTERRUPT, MAIL, MODEL_CALL, TOOL_CALL};
 use journal::message::{AgentMessage, Mail};
 use journal::tool::StoredCall;
 use journal::{RunHeader, goal_in};
-use routing_core::{EventId, InterruptId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::known::Interrupts;

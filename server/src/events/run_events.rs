@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::life::RunState;
 use interrupts::store::{Notification, OutboxRow, Page, PageBack, Store, StoreError};
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
 use serde_json::Value;
 use uuid::Uuid;
 

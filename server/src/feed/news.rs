@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use interrupt_router::{InterruptId, RunId};
 use interrupts::life::State;
 use interrupts::store::{Notification, OutboxRow};
-use routing_core::{InterruptId, RunId};
 use tokio::sync::watch;
 
 use super::Feed;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use interrupt_router::RunId;
 use interrupts::store::{Page, StoreError};
-use routing_core::RunId;
 use tokio::sync::watch;
 
 use super::{CHUNK, Feed, Filter};

@@ -1,6 +1,6 @@
 //! Which events a reader wants.
 
-use routing_core::{NodeId, RunId};
+use interrupt_router::{NodeId, RunId};
 
 use crate::events::FeedEvent;
 use crate::events::TOLD;

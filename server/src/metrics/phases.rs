@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use interrupt_router::{InterruptId, RunId};
 use interrupts::life::{Family, Interrupt};
 use jiff::Timestamp;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family as Metric;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use routing_core::{InterruptId, RunId};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PhaseLabels {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use control::{Reach, live_runs};
+use interrupt_router::RunId;
 use interrupts::life::Interrupt;
 use interrupts::store::{NodeActivity, Run};
 use jiff::Timestamp;
 use maud::{Markup, html};
-use routing_core::RunId;
 use serde::Deserialize;
 
 use super::layout::{NavigationItem, OF_AGENTS, example, page, refused, state, time_text};

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use control::{Caller, Right};
+use interrupt_router::RunId;
 use interrupts::life::{Family, Interrupt, State as Life};
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
-use routing_core::RunId;
 use serde::Deserialize;
 
 use super::layout::{NavigationItem, example, page, refused, state, time};

@@ -11,6 +11,7 @@ use control::{
     Caller, DecisionParts, Destination, NewDecision, QuestionContent, Right, not_open,
     request_schema, target_of,
 };
+use interrupt_router::{DecisionId, RunId};
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, State as Life, Verdict};
@@ -18,7 +19,6 @@ use interrupts::store::{Filter, Page, Pages, StoreError};
 use journal::Suggestion;
 use maud::{Markup, html};
 use planning::{PlanPreview, StoredPlan};
-use routing_core::{DecisionId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::form;

@@ -1,10 +1,10 @@
 //! From what a plan refuses to the problem for the caller.
 
 use control::{NotDone, no_plan, plan_not_changed};
+use interrupt_router::RunId;
 use interrupts::store::Run;
 use jiff::Timestamp;
 use planning::{PlanReadError, is_plan};
-use routing_core::RunId;
 
 use super::{Code, Problem, of_launch, of_store};
 use crate::launcher::PlanOrderError;

@@ -8,10 +8,10 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use control::{RequestStop, StopOrder};
+use interrupt_router::RunId;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState, State as InterruptState};
 use interrupts::store::{Admitted, Filter, NodeActivity, NodeRow, Page, Run};
-use routing_core::RunId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 

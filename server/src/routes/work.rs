@@ -12,9 +12,9 @@ mod workflows;
 use std::time::Duration;
 
 use control::{Caller, no_run};
+use interrupt_router::{NodeId, RunId};
 use interrupts::{Label, LabelError, Labels, WorkflowName};
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
 use serde::Deserialize;
 use tokio::time::Instant;
 use utoipa::IntoParams;

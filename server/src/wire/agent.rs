@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use control::AgentAddress;
+use interrupt_router::{NodeId, RunId};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{CallWait, NodeActivity, NodeRow};
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,12 +1,12 @@
 //! An interrupt as callers see it.
 
 use control::{AgentAddress, QuestionContent, decider, reason_of, target_of};
+use interrupt_router::{InterruptId, InterruptType, StopSource};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
 use journal::tool::{ToolQuestionContent, ToolQuestionKind};
-use routing_core::{InterruptId, InterruptType, StopSource};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -363,7 +363,7 @@ fn routes(interrupt: &Interrupt) -> Vec<RouteView> {
         .collect()
 }
 
-fn choice(choice: routing_core::Choice) -> ChoiceView {
+fn choice(choice: interrupt_router::Choice) -> ChoiceView {
     ChoiceView {
         label: choice.label,
         value: choice.value,
@@ -371,7 +371,7 @@ fn choice(choice: routing_core::Choice) -> ChoiceView {
     }
 }
 
-fn confirmation(item: routing_core::ConfirmationItem) -> ConfirmationView {
+fn confirmation(item: interrupt_router::ConfirmationItem) -> ConfirmationView {
     ConfirmationView {
         id: item.id,
         prompt: item.prompt,

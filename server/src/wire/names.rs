@@ -2,10 +2,10 @@
 //!
 //! A schema and nothing else: the value's own type defines the text itself.
 
+use interrupt_router::model::Dialect;
+use interrupt_router::{AnswerForm, InterruptType, StopSource};
 use interrupts::life::{DecidedAs, RunState, State, Verdict};
 use interrupts::store::NodeActivity;
-use routing_core::model::Dialect;
-use routing_core::{AnswerForm, InterruptType, StopSource};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use workers::QuestionState;

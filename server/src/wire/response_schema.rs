@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use control::{request_schema, target_of};
+use interrupt_router::{AnswerForm, InterruptDetails};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Family, Interrupt};
 use interrupts::{Digest, RouteName};
 use journal::tool::ToolQuestionContent;
-use routing_core::{AnswerForm, InterruptDetails};
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};

@@ -1,9 +1,9 @@
 //! What workers read.
 
+use interrupt_router::schema::AnswerSchema;
 use interrupts::OwnerName;
 use interrupts::catalogue::Catalogue;
 use interrupts::store::{CatalogueRow, NodeRow};
-use routing_core::schema::AnswerSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

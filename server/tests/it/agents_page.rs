@@ -1,10 +1,10 @@
 //! The page of the agents: who is there, where one gets from it, what it refuses.
 
+use interrupt_router::RunId;
 use interrupts::life::{Role, RunState};
 use interrupts::store::{CallWait, NewRun, NodeActivity, NodeRow, Run, Store};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::StatusCode;
-use routing_core::RunId;
 use serde_json::json;
 
 use crate::feed::{Events, stream};

@@ -1,9 +1,9 @@
 //! Claims: what the live feed tells of them, and what the page says to those who have not claimed.
 
+use interrupt_router::InterruptId;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Interrupt, ReviewChange, Role};
 use reqwest::StatusCode;
-use routing_core::InterruptId;
 use serde_json::{Value, json};
 
 use crate::house::House;

@@ -1,9 +1,9 @@
 //! Decisions over REST: one wins, the others are told who and what; nothing else is decided than what was shown.
 
+use interrupt_router::InterruptId;
 use interrupts::life::{Role, State};
 use jiff::SignedDuration;
 use reqwest::StatusCode;
-use routing_core::InterruptId;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem, token};

@@ -95,7 +95,7 @@ async fn the_history_of_a_run_is_found_by_its_clients_name_too() {
     assert_eq!(status, StatusCode::NOT_FOUND);
     assert!(page.contains("there is no run `thread-124`"), "{page}");
     // What was forgotten is not there any more, and is told as before.
-    let forgotten = format!("/v1/history?run_id={}", routing_core::RunId::generate());
+    let forgotten = format!("/v1/history?run_id={}", interrupt_router::RunId::generate());
     assert_eq!(house.read(&forgotten).await["rows"], json!([]));
 }
 

@@ -1,12 +1,12 @@
 //! An orchestrator of somebody else, one of whose kinds is called as one of ours: what is shown and checked is its own.
 
 use control::AskCatalogueOfInterrupt;
+use interrupt_router::NodeId;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Admission, Interrupt, Role};
 use interrupts::store::{Run, Store};
 use interrupts::{KindName, RouteName};
 use reqwest::StatusCode;
-use routing_core::NodeId;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use interrupt_router::Clock;
 use interrupts::life::Role;
 use jiff::Timestamp;
 use reqwest::StatusCode;
-use routing_core::Clock;
 use store::{MemoryStore, StoreSettings};
 
 use crate::house::House;

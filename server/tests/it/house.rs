@@ -10,6 +10,7 @@ use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
 use async_trait::async_trait;
 use control::ResumeOrder;
 use control::{TokenOrder, issue_token};
+use interrupt_router::{NodeId, RunId, SystemClock};
 use interrupts::NoNotifier;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
@@ -17,7 +18,6 @@ use interrupts::{ActorName, OwnerName, WorkflowName};
 use journal::ResumeRequest;
 use planning::{PlanChangeRequest, StoredPlan};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
-use routing_core::{NodeId, RunId, SystemClock};
 use serde_json::Value;
 use server::{
     Drained, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher, ServerConfig, serve,

@@ -1,9 +1,9 @@
 //! Long lists of the page: all of it can be reached, and what goes first is on the first page.
 
+use interrupt_router::RunId;
 use interrupts::life::Role;
 use interrupts::store::NewRun;
 use reqwest::StatusCode;
-use routing_core::RunId;
 use serde_json::json;
 
 use crate::house::House;

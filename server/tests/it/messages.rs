@@ -10,7 +10,7 @@ use crate::page::Browser;
 use crate::scene::running;
 
 /// Sends messages to the first agent of a run; the address of its messages.
-async fn sent(house: &House, run: routing_core::RunId, texts: &[&str]) -> String {
+async fn sent(house: &House, run: interrupt_router::RunId, texts: &[&str]) -> String {
     let path = format!("/v1/agents/{run}%2Forchestrator/messages");
     for text in texts {
         let sent = house.post("supervisor", &path, &json!({"text": text}));

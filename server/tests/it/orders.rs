@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use interrupt_router::InterruptType;
 use interrupts::life::{ExpiryOutcome, Interrupt};
 use interrupts::manager::StopNote;
 use interrupts::policy::{Policy, Vocabulary};
 use interrupts::store::Run;
 use reqwest::StatusCode;
-use routing_core::InterruptType;
 use serde_json::{Value, json};
 
 use crate::house::House;

@@ -143,7 +143,7 @@ async fn a_question_is_found_understood_and_answered_without_scripts() {
     let decided = house.store.interrupt(asked.id).await.unwrap().unwrap();
     assert_eq!(decided.state, State::Resolved);
     let content = decided.decision.unwrap().content.unwrap();
-    let answer: routing_core::review::Answer = serde_json::from_str(&content).unwrap();
+    let answer: interrupt_router::review::Answer = serde_json::from_str(&content).unwrap();
     assert_eq!(answer.selected_choices, ["narrow"]);
     assert!(answer.confirmations["cost"]);
     assert_eq!(answer.text.as_deref(), Some("only the named ones"));

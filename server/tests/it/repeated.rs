@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use interrupt_router::InterruptType;
 use interrupts::life::{Admission, Interrupt, RunState, State};
 use interrupts::store::{Page, Run, Store};
 use jiff::SignedDuration;
 use reqwest::{Response, StatusCode};
-use routing_core::InterruptType;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};

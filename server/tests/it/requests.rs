@@ -1,8 +1,8 @@
 //! Supervisors' events over REST, in the exact JSON that is fixed for them.
 
+use interrupt_router::EventId;
 use interrupts::life::Evidence;
 use reqwest::StatusCode;
-use routing_core::EventId;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};

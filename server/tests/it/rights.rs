@@ -5,12 +5,12 @@ use control::{
     AskInterrupt, AskInterruptOf, AskInterrupts, AskJournal, AskMessages, AskPlan, AskProgress,
     AskRule, AskRules, AskRun, AskRuns, AskTokens, COMMANDS, QUESTIONS,
 };
+use interrupt_router::{InterruptId, NodeId, RuleId, RunId};
 use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Role};
 use interrupts::store::{Filter, Page, Run};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, StatusCode};
-use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Value, json};
 
 use crate::house::{House, ROLES, problem, token};

@@ -1,8 +1,8 @@
 //! Nothing that an agent proposed counts as said by a person: by REST, on the page, by a policy.
 
+use interrupt_router::AnswerForm;
 use interrupts::life::{Admission, Interrupt, Role, State};
 use reqwest::StatusCode;
-use routing_core::AnswerForm;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};

@@ -1,6 +1,7 @@
 //! Runs, agents and questions, put into a store as a workflow would.
 
 use engine::run::RunLimits;
+use interrupt_router::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, Role, RunState, Scope,
 };
@@ -10,7 +11,6 @@ use interrupts::store::{
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
 use planning::{PlanEvent, PlanExecute, RetryPolicy, StepOutcome};
-use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde_json::json;
 
 /// The node of the scene that asks.

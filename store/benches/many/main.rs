@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use interrupt_router::RunId;
 use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Delivery, Interrupts as _, NewRun, Outbox as _, Page, Run, Runs as _};
 use jiff::SignedDuration;
-use routing_core::RunId;
 use store::{PostgresLocation, PostgresNotifier, PostgresStore, StoreSettings};
 use tokio_postgres::{Client, NoTls};
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use interrupt_router::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope,
     State, USUAL_ATTEMPTS, Verdict,
@@ -10,7 +11,6 @@ use interrupts::store::{
     Checkpoints as _, Filter, Interrupts as _, Journal as _, Page, Run, Runs as _,
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, RouteName};
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use store::PostgresStore;
 use tokio_postgres::Client;
 

@@ -1,11 +1,11 @@
 //! The ports of the outbox and the audit.
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use interrupts::store::{
     Audit, AuditRow, Consumer, Outbox, OutboxRow, Page, PageBack, StoreError, Verification,
     VerifyError,
 };
-use routing_core::RunId;
 
 use super::{Adapter, count_rows_when_due};
 use crate::operation::Consume;

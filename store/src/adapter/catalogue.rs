@@ -1,13 +1,13 @@
 //! The port of catalogues.
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use interrupts::Digest;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::Actor;
 use interrupts::store::{
     CatalogueRow, Catalogues, FollowError, Run, RunError, Runs as _, StoreError,
 };
-use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{CatalogueNews, FollowCatalogue, KeepCatalogue};

@@ -1,6 +1,7 @@
 //! The ports of interrupts and reroutes.
 
 use async_trait::async_trait;
+use interrupt_router::{EventId, InterruptId, NodeId, RunId, StopMode};
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, WithdrawCause,
 };
@@ -11,7 +12,6 @@ use interrupts::store::{
 };
 use interrupts::{ActorName, Digest, IdempotencyKey};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 
 use super::Adapter;
 use crate::operation::{

@@ -1,9 +1,9 @@
 //! The port of journals.
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use interrupts::EffectId;
 use interrupts::store::{Begun, Intent, Journal, JournalEntry, JournalError, Page, StoreError};
-use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{Begin, Finish};

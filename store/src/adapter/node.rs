@@ -1,13 +1,13 @@
 //! The ports of nodes and of messages to them.
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, RunId};
 use interrupts::IdempotencyKey;
 use interrupts::life::Actor;
 use interrupts::store::{
     Intent, JournalEntry, JournalError, MessageError, Messages, NewMessage, NodeRow, Nodes, Page,
     RunError, StoreError, StoredMessage,
 };
-use routing_core::{NodeId, RunId};
 
 use super::Adapter;
 use crate::operation::{KeepReading, PutNodes, ReadMessages, SendMessage, WithdrawMessage};

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::{
     Audit as _, AuditHead, AuditSubject, Page, Pages, Purge, Purged, Runs as _, StoreError,
 };
 use jiff::{SignedDuration, Timestamp};
-use routing_core::RunId;
 
 use super::Adapter;
 use crate::operation::{Cut, PurgeRun, PurgedRun, ended_before};

@@ -1,13 +1,13 @@
 //! The ports of runs and checkpoints.
 
 use async_trait::async_trait;
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::{
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery, ForkStart,
     Journal as _, NewRun, Page, PageBack, Pages, Run, RunError, Runs, StoreError,
 };
 use jiff::SignedDuration;
-use routing_core::RunId;
 
 use super::{Adapter, count_rows_when_due};
 use crate::operation::{ChangeRun, CreateRun, Fork, RunChange, Save};

@@ -1,13 +1,13 @@
 //! The port of standing rules.
 
 use async_trait::async_trait;
+use interrupt_router::{InterruptId, RuleId};
 use interrupts::Digest;
 use interrupts::life::{Actor, Interrupt, State};
 use interrupts::rules::{StandingRule, matter_of};
 use interrupts::store::{
     ChangeError, Deciders, NewRule, Page, RuleError, StandingRules, StoreError,
 };
-use routing_core::{InterruptId, RuleId};
 
 use super::Adapter;
 use crate::operation::{Consult, ExpireRule, PutRule, RevokeRule};

@@ -1,9 +1,9 @@
 //! Admitting interrupts.
 
+use interrupt_router::InterruptType;
 use interrupts::Digest;
 use interrupts::life::{Admission, AdmissionError, Event, Evidence, Family, Interrupt, Scope};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
-use routing_core::InterruptType;
 
 use super::question::consult;
 use super::{Halt, Operation, undelivered};

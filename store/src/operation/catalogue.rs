@@ -1,9 +1,9 @@
 //! Catalogues of workflows, and which one a run continues under.
 
+use interrupt_router::RunId;
 use interrupts::catalogue::{CatalogueChange, SharedCatalogue};
 use interrupts::life::{Actor, Event};
 use interrupts::store::{AuditSubject, CatalogueRow, FollowError, Run, RunError, StoreError};
-use routing_core::RunId;
 
 use super::run::check_epoch;
 use super::{Halt, Operation};

@@ -1,5 +1,6 @@
 //! Changing interrupts.
 
+use interrupt_router::{DecisionId, InterruptId, StopMode};
 use interrupts::life::{
     Actor, Choosing, Event, Evidence, Interrupt, Judge, NewAsking, Refusal, ReviewChange, Role,
     WithdrawCause,
@@ -7,7 +8,6 @@ use interrupts::life::{
 use interrupts::store::{ChangeError, Delivery};
 use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
-use routing_core::{DecisionId, InterruptId, StopMode};
 
 use super::holding;
 use super::join::one_more;

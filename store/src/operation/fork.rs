@@ -1,11 +1,11 @@
 //! Runs that continue from a checkpoint of another one.
 
+use interrupt_router::RunId;
 use interrupts::EffectId;
 use interrupts::store::{
     AuditSubject, CheckpointId, ForkStart, Intent, JournalEntry, KnownEffect, NewRun, Repeating,
     Run, RunError,
 };
-use routing_core::RunId;
 
 use super::run::{alias_of, place};
 use super::{Halt, Operation, node, pending};

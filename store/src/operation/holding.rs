@@ -1,6 +1,7 @@
 //! What follows from the end of a stop, in the transaction that ends it: the questions that it held are shown again, or the
 //! next stop holds them; and its run waits, where only a question of one of its agents is open and no process executes it.
 
+use interrupt_router::{InterruptId, StopSource};
 use interrupts::ActorName;
 use interrupts::life::{
     Actor, Decider, Event, Family, Interrupt, Refusal, ReviewChange, Role, RunState, Scope, State,
@@ -8,7 +9,6 @@ use interrupts::life::{
 };
 use interrupts::store::{ChangeError, Run};
 use jiff::Timestamp;
-use routing_core::{InterruptId, StopSource};
 
 use super::Halt;
 use super::run::{enter, open_among};

@@ -1,9 +1,9 @@
 //! Requests for a stop that is under way.
 
+use interrupt_router::{InterruptType, NodeId, RunId};
 use interrupts::Digest;
 use interrupts::life::{Admission, Event, Family, Interrupt, NewAsking, Refusal, Scope};
 use interrupts::store::{AdmitError, Admitted};
-use routing_core::{InterruptType, NodeId, RunId};
 
 use super::admit::{admit, check_agent, check_key, known, want};
 use super::{Halt, Operation};

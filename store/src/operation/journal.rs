@@ -1,8 +1,8 @@
 //! The journal: intents and results.
 
+use interrupt_router::RunId;
 use interrupts::EffectId;
 use interrupts::store::{Begun, Intent, JournalEntry, JournalError};
-use routing_core::RunId;
 
 use super::{Halt, Operation};
 use crate::tables::Tables;

@@ -1,12 +1,12 @@
 //! Messages to nodes.
 
+use interrupt_router::RunId;
 use interrupts::life::Actor;
 use interrupts::store::{
     AuditSubject, Intent, JournalEntry, JournalError, MessageError, MessageEvent, MessageState,
     NewMessage, Notification, RunError, StoredMessage,
 };
 use interrupts::{Digest, IdempotencyKey};
-use routing_core::RunId;
 
 use super::join::ends;
 use super::journal::check_run;

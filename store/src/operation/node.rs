@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use interrupt_router::RunId;
 use interrupts::store::{NodeActivity, NodeRow, Notification, RootNode, RunError};
-use routing_core::RunId;
 
 use super::run::check_epoch;
 use super::undelivered::{self, Ended};

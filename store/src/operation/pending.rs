@@ -1,10 +1,10 @@
 //! What a run was told and has not carried out: a fork of it would go on without that.
 
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, InterruptType, RunId};
 use interrupts::EffectId;
 use interrupts::life::{Decider, Family, Interrupt, State, Verdict};
 use interrupts::store::{JournalEntry, PendingInput, Run};
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptType, RunId};
 use serde_json::Value;
 
 use super::{Fork, undelivered};

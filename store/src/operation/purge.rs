@@ -1,8 +1,8 @@
 //! Forgetting what is over.
 
+use interrupt_router::RunId;
 use interrupts::store::{AuditHead, AuditSubject, Run, StoreError};
 use jiff::Timestamp;
-use routing_core::RunId;
 
 use super::run::audit;
 use super::{Halt, Operation};

@@ -1,9 +1,9 @@
 //! Putting a question to those who may decide it: a standing rule, the policy, people.
 
+use interrupt_router::{DecisionId, InterruptId};
 use interrupts::life::{Event, Interrupt, Judge, Refusal, State};
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{ChangeError, Deciders, PutQuestion, PutQuestionError};
-use routing_core::{DecisionId, InterruptId};
 
 use super::admit::{self, raise};
 use super::change::read;

@@ -1,9 +1,9 @@
 //! Reroutes that end without an interrupt, and the interrupts that they were published with.
 
+use interrupt_router::reroute::{CancelCause, RerouteChange, RerouteState};
+use interrupt_router::{EventId, NodeId, RunId};
 use interrupts::life::WithdrawCause;
 use interrupts::store::{RerouteRow, StoreError};
-use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
-use routing_core::{EventId, NodeId, RunId};
 
 use super::{Halt, Operation};
 use crate::tables::Tables;

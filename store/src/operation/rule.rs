@@ -1,9 +1,9 @@
 //! Standing rules.
 
+use interrupt_router::{DecisionId, RuleId};
 use interrupts::life::{Actor, Event, Interrupt, Judge, Role};
 use interrupts::rules::{RuleEnding, RuleRefusal, StandingRule, matter_of};
 use interrupts::store::{AuditSubject, NewRule, Notification, RuleError, RuleEvent, StoreError};
-use routing_core::{DecisionId, RuleId};
 
 use super::{Halt, Operation};
 use crate::tables::{Failed, PlacedRule, Tables};

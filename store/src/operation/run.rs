@@ -1,10 +1,10 @@
 //! Runs: their states and their owners.
 
+use interrupt_router::reroute::{CancelCause, RerouteChange};
+use interrupt_router::{InterruptId, RunId};
 use interrupts::life::{Interrupt, Lease, RunState, State};
 use interrupts::store::{AuditSubject, Delivery, NewRun, Notification, Run, RunError, RunHold};
 use jiff::SignedDuration;
-use routing_core::reroute::{CancelCause, RerouteChange};
-use routing_core::{InterruptId, RunId};
 
 use super::change::end_with_run;
 use super::undelivered::{self, Ended};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::IdempotencyKey;
 use interrupts::store::{MessageState, WaitingMessages};
-use routing_core::{NodeId, RunId};
 
 use crate::tables::{Failed, Tables};
 

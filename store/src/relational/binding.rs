@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use interrupt_router::{InterruptId, RuleId, RunId};
 use interrupts::Digest;
 use interrupts::store::{
     AuditRow, AuditSubject, CheckpointId, JournalEntry, JournalMark, JournalPosition, JournalSoFar,
     StoreError,
 };
-use routing_core::{InterruptId, RuleId, RunId};
 use serde_json::Value;
 
 use super::column::{count, each, json, read_json};

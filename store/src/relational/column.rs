@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::store::StoreError;
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -1,8 +1,8 @@
 //! Removing what is forgotten. Of a journal digests stay: rows of the audit vouch for parts of the journal of several runs.
 
+use interrupt_router::RunId;
 use interrupts::Digest;
 use interrupts::store::{AuditEntry, JournalEntry, JournalPosition, StoreError};
-use routing_core::RunId;
 
 use super::binding::RowChanges;
 use super::cell::Cell;

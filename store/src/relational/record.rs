@@ -1,12 +1,12 @@
 //! What has a row of its own with a text and a seal: how it lies in its table, said once. It is loaded, written and read by
 //! this alone.
 
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, InterruptId, NodeId, RuleId, RunId};
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
 use interrupts::store::{JournalEntry, NodeRow, RerouteRow, Run, StoredMessage, TokenRow};
 use interrupts::{Digest, EffectId, IdempotencyKey};
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -5,9 +5,9 @@ mod vouched;
 
 use std::collections::BTreeSet;
 
+use interrupt_router::{InterruptId, RuleId, RunId};
 use interrupts::Digest;
 use interrupts::store::{RerouteRow, StoreError, StoredMessage, Verification, VerifyError};
-use routing_core::{InterruptId, RuleId, RunId};
 use serde_json::Value;
 
 use super::binding::lasting;

@@ -9,10 +9,10 @@ use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use interrupt_router::RunId;
 use interrupts::store::{Audit as _, Delivery, NewRun, RunError, Runs as _, StoreError};
 use interrupts::{OwnFiles, OwnerName};
 use jiff::SignedDuration;
-use routing_core::RunId;
 use rusqlite::Connection;
 
 use super::open::{connect, make, start};

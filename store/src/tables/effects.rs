@@ -1,13 +1,13 @@
 //! Performing a step: the interrupt and all its effects, in the tables.
 
+use interrupt_router::reroute::{CancelCause, RerouteChange, RerouteState};
+use interrupt_router::{DecisionId, EventId, InterruptId, NodeId, RunId};
 use interrupts::life::{
     Actor, BoundReroute, Effect, Event, FIRST_ASKING, Family, Interrupt, Notice, Role, State, Step,
     WithdrawCause,
 };
 use interrupts::store::{AuditSubject, Intent, JournalEntry, Notification, Repeating, RerouteRow};
 use interrupts::{ActorName, EffectId, IdempotencyKey, KindName, RouteName};
-use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
-use routing_core::{DecisionId, EventId, InterruptId, NodeId, RunId};
 
 use super::row::{InterruptRow, Slot};
 use super::{Failed, Tables, damaged};

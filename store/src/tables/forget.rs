@@ -1,7 +1,7 @@
 //! Forgetting rows.
 
+use interrupt_router::RunId;
 use jiff::Timestamp;
-use routing_core::RunId;
 
 use super::Tables;
 

@@ -1,10 +1,10 @@
 //! Lists of rows, as they are within the transaction: what is in the database, and what its operations have changed since.
 
+use interrupt_router::RunId;
+use interrupt_router::reroute::RerouteState;
 use interrupts::Digest;
 use interrupts::life::Interrupt;
 use interrupts::store::{JournalEntry, RerouteRow};
-use routing_core::RunId;
-use routing_core::reroute::RerouteState;
 
 use super::table::Absent;
 use super::{Failed, PlacedRule, Tables, damaged};

@@ -1,5 +1,6 @@
 //! Rows that exist in the store alone.
 
+use interrupt_router::{EventId, InterruptId, RunId};
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
@@ -8,7 +9,6 @@ use interrupts::store::{
     TokenRow,
 };
 use interrupts::{Digest, IdempotencyKey};
-use routing_core::{EventId, InterruptId, RunId};
 use serde::{Deserialize, Serialize};
 
 /// Where the lists of the store end.

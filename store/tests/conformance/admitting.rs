@@ -1,11 +1,11 @@
 //! Admitting: once for each key, or not at all.
 
+use interrupt_router::{InterruptId, InterruptType, RunId, StopMode};
 use interrupts::life::{Admission, AdmissionError, Evidence, RunState, Scope, State};
 use interrupts::store::{
     AdmitError, Admitted, AuditSubject, Deciders, NodeActivity, NodeRow, Notification,
     RaisedQuestion, Store,
 };
-use routing_core::{InterruptId, InterruptType, RunId, StopMode};
 
 use crate::joining::stop;
 use crate::nodes::node;

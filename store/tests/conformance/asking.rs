@@ -1,12 +1,12 @@
 //! Who asks for a stop: each for himself, and the stop stands as long as one of them does.
 
+use interrupt_router::{DecisionId, InterruptId, InterruptType, StopMode, StopSource};
 use interrupts::ActorName;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, MOST_ASKINGS, NewAsking, Refusal, Role,
     State, Verdict, WithdrawCause,
 };
 use interrupts::store::{AuditSubject, ChangeError, Run, Store};
-use routing_core::{DecisionId, InterruptId, InterruptType, StopMode, StopSource};
 
 use crate::joining::stop;
 use crate::scene::{ALL, Scene, delivery, shown};

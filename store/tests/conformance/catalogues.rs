@@ -1,12 +1,12 @@
 //! Catalogues: versions, and what runs and interrupts are raised under.
 
+use interrupt_router::{DecisionId, RunId};
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Admission, Choosing, Judge, Refusal, Role, Verdict};
 use interrupts::store::{
     AuditSubject, ChangeError, CheckpointDraft, FollowError, NewRun, Run, RunError, Store,
 };
 use interrupts::{KindName, RouteName};
-use routing_core::{DecisionId, RunId};
 use serde_json::{Value, json};
 
 use crate::scene::{ALL, Scene, actor, question};

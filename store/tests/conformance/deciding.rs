@@ -1,13 +1,13 @@
 //! Deciding: once, to the right place, with its reroute.
 
+use interrupt_router::reroute::{CancelCause, RerouteState};
+use interrupt_router::{InterruptId, NodeId};
 use interrupts::life::{
     Admission, Decider, ExpiryOutcome, Judge, Notice, Refusal, ReviewChange, Role, RunState, State,
     Verdict, WithdrawCause,
 };
 use interrupts::store::{ChangeError, Notification, RerouteRow, Store};
 use jiff::SignedDuration;
-use routing_core::reroute::{CancelCause, RerouteState};
-use routing_core::{InterruptId, NodeId};
 
 use crate::scene::{
     ALL, Scene, actor, asked, choosing, delivery, event, person, question, rerouting, route, shown,

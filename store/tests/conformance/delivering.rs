@@ -1,9 +1,9 @@
 //! Delivering: leases, epochs, attempts, modes.
 
+use interrupt_router::{InterruptType, StopMode};
 use interrupts::life::{Refusal, Role, State, Verdict};
 use interrupts::store::{ChangeError, RunError, Store};
 use jiff::SignedDuration;
-use routing_core::{InterruptType, StopMode};
 
 use crate::scene::{Scene, actor, asked, delivery, question, shown};
 

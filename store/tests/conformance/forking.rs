@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use interrupt_router::{InterruptType, NodeId, RunId};
 use interrupts::life::{Admission, Choosing, Role, RunState, Scope, Verdict};
 use interrupts::store::{
     AdmitError, AuditSubject, Begun, CheckpointId, ForkStart, Intent, JournalEntry, KnownEffect,
     NewRun, NodeActivity, Notification, PendingInput, Run, RunError, Store, WaitingMessages,
 };
 use interrupts::{EffectId, KindName};
-use routing_core::{InterruptType, NodeId, RunId};
 
 use crate::nodes::{message, node};
 use crate::running::{draft, intent};

@@ -6,13 +6,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use interrupt_router::RunId;
 use interrupts::life::{RunState, State};
 use interrupts::store::{
     Audit as _, Begun, Checkpoints as _, ForkStart, Interrupts as _, Journal as _, Messages as _,
     NewRun, NodeActivity, Nodes as _, Outbox as _, Runs as _, Tokens as _,
 };
 use interrupts::{Digest, EffectId};
-use routing_core::RunId;
 use rusqlite::Connection;
 use store::{SqliteStore, StoreSettings};
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interrupt_router::RunId;
 use interrupts::EffectId;
 use interrupts::store::{CheckpointId, Intent, NewRun, Run, Store};
 use proptest::prelude::*;
-use routing_core::RunId;
 
 use crate::running::{draft, intent};
 use crate::scene::{ALL, Scene, delivery};

@@ -1,12 +1,12 @@
 //! Questions that a user's stop holds, and what becomes of them when it ends.
 
+use interrupt_router::{InterruptId, InterruptType, StopSource};
 use interrupts::life::{
     Admission, Choosing, ExpiryOutcome, Interrupt, Refusal, ReviewChange, Role, Scope, State,
     Verdict, WithdrawCause,
 };
 use interrupts::store::{ChangeError, Deciding, Run, Store};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, InterruptType, StopSource};
 
 use crate::scene::{Scene, actor, choosing, delivery, person, question, shown};
 

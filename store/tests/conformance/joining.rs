@@ -1,11 +1,11 @@
 //! Requests for a stop that is under way, each with a key of its own.
 
+use interrupt_router::{InterruptId, InterruptType, StopMode, StopSource};
 use interrupts::life::{
     Admission, Evidence, Interrupt, Role, RunState, Scope, State, WithdrawCause,
 };
 use interrupts::store::{AdmitError, Admitted, NodeActivity, Run, Store};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 
 use crate::nodes::node;
 use crate::scene::{Scene, actor, choosing, delivery, key, person, question, shown};

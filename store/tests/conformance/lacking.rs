@@ -1,7 +1,7 @@
 //! Stores from which another program has deleted rows: nothing goes on from what is left.
 
+use interrupt_router::{RunId, StopMode};
 use interrupts::store::{Audit as _, Interrupts as _, Journal as _, RunError, Runs, StoreError};
-use routing_core::{RunId, StopMode};
 use rusqlite::Connection;
 use store::{Opening, SqliteStore, StoreSettings, StoreStatus};
 

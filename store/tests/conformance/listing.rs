@@ -1,9 +1,9 @@
 //! Lists: pages, filters, the outbox and the audit.
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::OwnerName;
 use interrupts::life::{Role, RunState, State, WithdrawCause};
 use interrupts::store::{Filter, Notification, OutboxRow, Page, PageBack, Store};
-use routing_core::{NodeId, RunId};
 
 use crate::running::draft;
 use crate::scene::{ALL, Scene, actor, choosing, person, question, rerouting};

@@ -1,12 +1,12 @@
 //! Messages that are taken back, and messages that are read.
 
+use interrupt_router::{InterruptType, StopMode};
 use interrupts::life::{Admission, Role, RunState, Scope, WithdrawCause};
 use interrupts::store::{
     AuditSubject, Intent, JournalError, MessageError, MessageEvent, MessageState, NodeActivity,
     NodeRow, Repeating, RunError, Store,
 };
 use interrupts::{EffectId, KindName};
-use routing_core::{InterruptType, StopMode};
 
 use crate::joining::stop;
 use crate::nodes::{message, node};

@@ -9,12 +9,12 @@ mod reference;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use interrupt_router::InterruptId;
 use interrupts::life::{Judge, Refusal, Role, WithdrawCause};
 use interrupts::store::{AdmitError, Admitted, ChangeError, Run, Store};
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine as _, StateMachineTest};
-use routing_core::InterruptId;
 #[cfg(feature = "postgres")]
 use store::PostgresStore;
 use store::{MemoryStore, SqliteStore};

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use interrupt_router::RunId;
 use interrupts::store::{Audit as _, NewRun, RunError, Runs as _, StoreError};
-use routing_core::RunId;
 use store::{SqliteStore, StoreSettings, StoreStatus};
 
 /// Where the child finds its disk.

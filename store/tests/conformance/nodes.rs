@@ -1,5 +1,6 @@
 //! Nodes of runs, and messages to them.
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::KindName;
 use interrupts::life::{Role, RunState};
 use interrupts::store::{
@@ -7,7 +8,6 @@ use interrupts::store::{
     Page, Run, RunError, Store, StoredMessage,
 };
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId};
 
 use crate::scene::{ALL, Scene, actor, delivery, key};
 

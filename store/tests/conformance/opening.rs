@@ -1,7 +1,7 @@
 //! Stores that are opened by where they are.
 
+use interrupt_router::RunId;
 use interrupts::store::{NewRun, StoreError};
-use routing_core::RunId;
 use store::{LocationError, OpenError, StoreLocation, StoreSettings, open_any};
 
 fn new_run() -> NewRun {

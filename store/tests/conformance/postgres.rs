@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use interrupt_router::RunId;
 use interrupts::OwnerName;
 use interrupts::store::{
     Audit as _, Interrupts as _, NewRun, Outbox as _, Run, Runs as _, StoreError,
 };
-use routing_core::RunId;
 use rustix::process::{Pid, Signal, kill_process};
 use store::{
     CopyError, PostgresLocation, PostgresStore, StoreLocation, StoreSettings, copy_store,

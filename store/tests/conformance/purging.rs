@@ -1,11 +1,11 @@
 //! Forgetting what is over.
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::{
     CheckpointId, Consumer, NewRun, NodeActivity, Page, Purged, Run, RunError, Store,
 };
 use jiff::SignedDuration;
-use routing_core::RunId;
 
 use crate::nodes::{message, node};
 use crate::running::{draft, intent};

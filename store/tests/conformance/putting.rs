@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use interrupt_router::InterruptId;
 use interrupts::EffectId;
 use interrupts::KindName;
 use interrupts::life::{Admission, Decider, State, Verdict};
@@ -11,7 +12,6 @@ use interrupts::store::{
     AdmitError, Deciders, Intent, JournalError, PutQuestion, PutQuestionError, RaisedQuestion,
     Repeating, Run, Store,
 };
-use routing_core::InterruptId;
 
 use crate::rules::{remember, remembered};
 use crate::scene::{ALL, Scene, delivery, question, rerouting, route, shown};

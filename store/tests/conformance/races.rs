@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use interrupt_router::{InterruptType, RunId, StopMode};
 use interrupts::life::{Admission, Refusal, State};
 use interrupts::rules::{Reach, Remember};
 use interrupts::store::{
     Admitted, ChangeError, Deciders, Filter, NewRun, NewToken, NodeActivity, RunError, Store,
 };
-use routing_core::{InterruptType, RunId, StopMode};
 
 use crate::joining::stop;
 use crate::nodes::{message, node};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use futures_util::future::join_all;
+use interrupt_router::RunId;
 use interrupts::store::{Audit as _, Interrupts as _, NewRun, Outbox as _, Runs as _};
-use routing_core::RunId;
 use store::{SqliteStore, StoreSettings};
 
 use crate::scene::{ALL, Scene, choosing, key, person, question, rerouting};

@@ -1,9 +1,9 @@
 //! What a paused run is that nobody executes, once its pause has ended.
 
+use interrupt_router::{InterruptType, StopSource};
 use interrupts::life::{Admission, Choosing, Interrupt, RunState, Verdict};
 use interrupts::store::{AuditSubject, Deciding, Notification, Run, Store};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptType, StopSource};
 
 use crate::holding::{BEFORE_IT_TAKES_HOLD, WAYS, Way, end, hold, paused, resume, stop};
 use crate::scene::{ALL, Scene, choosing, delivery, key, person, question};

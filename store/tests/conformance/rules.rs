@@ -1,11 +1,11 @@
 //! Standing rules: made of what was shown, used as often as they say, and for nothing else.
 
+use interrupt_router::{InterruptType, NodeId, RuleId, StopSource};
 use interrupts::KindName;
 use interrupts::life::{Admission, Decider, Interrupt, ReviewChange, Role, State, Verdict};
 use interrupts::rules::{Reach, Remember, RuleEnding, RuleRefusal, StandingRule};
 use interrupts::store::{Deciders, Deciding, NewRule, RuleError, Run, Store};
 use jiff::SignedDuration;
-use routing_core::{InterruptType, NodeId, RuleId, StopSource};
 
 use crate::scene::{
     ALL, Scene, actor, asked, choosing, delivery, person, question, rerouting, route, shown,

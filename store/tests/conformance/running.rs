@@ -1,5 +1,6 @@
 //! Runs, their journals and their checkpoints.
 
+use interrupt_router::{NodeId, RunId};
 use interrupts::life::{RunState, State};
 use interrupts::store::{
     Begun, CheckpointDraft, CheckpointError, CheckpointId, Filter, Intent, JournalError, NewRun,
@@ -7,7 +8,6 @@ use interrupts::store::{
 };
 use interrupts::{EffectId, KindName};
 use jiff::SignedDuration;
-use routing_core::{NodeId, RunId};
 
 use crate::scene::{ALL, Scene, delivery, question};
 

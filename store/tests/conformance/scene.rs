@@ -2,6 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use interrupt_router::{
+    Clock, DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope,
     Verdict,
@@ -9,9 +12,6 @@ use interrupts::life::{
 use interrupts::store::{Admitted, Deciders, Delivery, NewRun, Page, RaisedQuestion, Run, Store};
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{
-    Clock, DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
-};
 use store::{MemoryStore, SqliteStore, StoreSettings};
 #[cfg(feature = "postgres")]
 use store::{PostgresLocation, PostgresStore};

@@ -1,8 +1,8 @@
 //! Schemas in PostgreSQL: of others, of older and of newer versions.
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::{NewRun, Outbox as _, RunError, Runs as _, StoreError};
-use routing_core::RunId;
 use store::{PostgresStore, StoreSettings};
 use tokio_postgres::NoTls;
 

@@ -1,6 +1,7 @@
 //! Texts as models, people and tools write them: every write of every store keeps each as it is, or refuses it as the
 //! others do, with an error that says so.
 
+use interrupt_router::{NodeId, RunId, StopMode};
 use interrupts::life::{Admission, Choosing, Evidence, RunState};
 use interrupts::store::{
     CallWait, CheckpointDraft, CheckpointError, CheckpointId, ForkStart, Intent, KnownEffect,
@@ -8,7 +9,6 @@ use interrupts::store::{
 };
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
-use routing_core::{NodeId, RunId, StopMode};
 use serde_json::json;
 use store::MemoryStore;
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use interrupt_router::RunId;
 use interrupts::store::{Audit as _, NewRun, Outbox as _, Runs as _, StoreError};
 use jiff::Timestamp;
-use routing_core::RunId;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 use store::backend::{

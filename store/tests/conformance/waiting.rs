@@ -1,10 +1,10 @@
 //! What waits for a person: counted, and listed in the order of an inbox.
 
+use interrupt_router::{InterruptId, StopSource};
 use interrupts::ActorName;
 use interrupts::life::{Actor, Admission, Interrupt, ReviewChange, Role};
 use interrupts::store::{Interrupts as _, Store, WaitingPosition};
 use jiff::SignedDuration;
-use routing_core::{InterruptId, StopSource};
 use rusqlite::Connection;
 
 use crate::holding::{paused, stop};

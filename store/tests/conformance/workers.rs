@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::join_all;
+use interrupt_router::InterruptId;
+use interrupt_router::reroute::RerouteState;
 use interrupts::life::{Refusal, State};
 use interrupts::store::{
     Audit as _, ChangeError, Deciders, Delivery, Interrupts as _, Reroutes as _, Run,
 };
-use routing_core::InterruptId;
-use routing_core::reroute::RerouteState;
 use store::{PostgresLocation, PostgresStore};
 
 use crate::postgres::{new_run, open};

@@ -4,8 +4,8 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::{NodeId, Outcome};
 use interrupts::store::Repeating;
-use routing_core::{NodeId, Outcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use routing_core::Outcome;
+use interrupt_router::Outcome;
 
 use crate::containment::{ContainedCommand, ContainedEnd, Containment, ToolEnvironment};
 use crate::keeper::ProcessExit;

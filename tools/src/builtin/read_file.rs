@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use interrupt_router::Outcome;
 use interrupts::store::Repeating;
-use routing_core::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

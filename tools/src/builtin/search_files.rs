@@ -1,9 +1,9 @@
 //! `search_files`: finds lines in the files of the workspace.
 
 use ignore::overrides::OverrideBuilder;
+use interrupt_router::Outcome;
 use interrupts::store::Repeating;
 use regex::Regex;
-use routing_core::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

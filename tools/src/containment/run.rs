@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use routing_core::{Outcome, StopReason, StopScope};
+use interrupt_router::{Outcome, StopReason, StopScope};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines,

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug};
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 use tokio::net::UnixStream;
 
 use super::run::{Running, order};

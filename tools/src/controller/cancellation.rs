@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use routing_core::StopReason;
+use interrupt_router::StopReason;
 
 use crate::tool::CallId;
 

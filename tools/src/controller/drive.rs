@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use routing_core::{StopMode, StopReason, StopScope, StopSource};
+use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;

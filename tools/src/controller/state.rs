@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use routing_core::{StopReason, StopScope};
+use interrupt_router::{StopReason, StopScope};
 
 use super::Requested;
 use super::cancellation::{Cancellation, StoppedCall};

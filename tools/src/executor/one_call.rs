@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::Outcome;
+use interrupt_router::Outcome;
 use tokio::sync::Semaphore;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::StopReason;
+use interrupt_router::StopReason;
 use serde_json::Value;
 
 use crate::arguments;

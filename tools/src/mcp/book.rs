@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use interrupt_router::StopScope;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, GetExtensions as _, GetMeta as _, JsonRpcMessage,
     ProgressNotificationParam, RequestId, ServerJsonRpcMessage, ServerNotification,
 };
-use routing_core::StopScope;
 use tokio::sync::watch;
 use tokio::time::Instant;
 

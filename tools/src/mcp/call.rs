@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{Outcome, StopReason};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetExtensions as _, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
-use routing_core::{Outcome, StopReason};
 use serde_json::Value;
 use tokio::sync::oneshot;
 

@@ -8,10 +8,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
 use rmcp::model::{ClientNotification, ClientRequest, CustomNotification, PingRequest};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
-use routing_core::{StopMode, StopReason, StopSource};
 use serde_json::json;
 use tokio::time::{Instant, sleep_until, timeout_at};
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
 use jiff::Timestamp;
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -10,7 +11,6 @@ use rmcp::model::{
     ElicitationCapability, ErrorData, FormElicitationCapability, Implementation, ProtocolVersion,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
-use routing_core::{StopMode, StopReason, StopScope, StopSource};
 use serde_json::Value;
 
 use super::book::{Book, Ongoing};

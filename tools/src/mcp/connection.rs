@@ -4,11 +4,11 @@ use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
 use rmcp::RoleClient;
 use rmcp::service::{ClientInitializeError, Peer, RunningService, ServiceExt as _};
 use rmcp::transport::async_rw::AsyncRwTransport;
-use routing_core::{StopMode, StopReason, StopSource};
 use tokio::net::UnixStream;
 
 use super::book::Book;

@@ -1,7 +1,7 @@
 //! A question that a server asks a person while it works on a call.
 
 use async_trait::async_trait;
-use routing_core::StopScope;
+use interrupt_router::StopScope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use routing_core::{Outcome, StopReason, StopScope};
+use interrupt_router::{Outcome, StopReason, StopScope};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;

@@ -4,10 +4,10 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::Outcome;
+use interrupt_router::schema::updated;
 use interrupts::store::Repeating;
 use rmcp::model::ToolAnnotations;
-use routing_core::Outcome;
-use routing_core::schema::updated;
 use serde_json::Value;
 
 use super::call;

@@ -1,8 +1,8 @@
 //! Asking a person whether a call may be made.
 
 use async_trait::async_trait;
+use interrupt_router::StopScope;
 use interrupts::Digest;
-use routing_core::StopScope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

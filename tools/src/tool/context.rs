@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use routing_core::StopScope;
+use interrupt_router::StopScope;
 
 use super::progress::{NoProgress, ProgressSink};
 use crate::limit::CallLimit;

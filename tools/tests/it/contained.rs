@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 use tools::{
     ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError, Mechanism,
     NoProgress, ProcessExit, ToolEnvironment, WantedMechanism,

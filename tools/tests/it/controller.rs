@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use interrupt_router::StopScope;
 use proptest::prelude::*;
-use routing_core::StopScope;
 use tools::{
     CallId, CallLimit, CallStop, ControllerConfig, Driven, InterruptController, Interruption,
     Registration, Requested, ToolCounter, ToolCounts,

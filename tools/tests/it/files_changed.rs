@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use interrupt_router::StopScope;
 use interrupts::Digest;
 use interrupts::store::Repeating;
-use routing_core::StopScope;
 use serde_json::{Value, json};
 use tools::{
     Approver, BegunCall, CallEnd, CallLog, CallLogError, CallPosition, Executor, ExecutorConfig,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 use rustix::process::{Pid, Signal, kill_process};
 use tools::{ContainedCommand, ContainmentError, Mechanism, ToolEnvironment, WantedMechanism};
 

@@ -375,7 +375,7 @@ async fn a_person_reads_a_first_line_a_line_for_each_tool_and_the_choices() {
 #[tokio::test(start_paused = true)]
 async fn a_graceful_stop_of_the_agent_lets_running_calls_finish_and_starts_no_other() {
     let stage = stage(1);
-    let scope = routing_core::StopScope::new();
+    let scope = interrupt_router::StopScope::new();
     let mut config = stage.executor.config().clone();
     config.controller = InterruptController::new(ControllerConfig {
         scope: scope.clone(),
@@ -384,8 +384,8 @@ async fn a_graceful_stop_of_the_agent_lets_running_calls_finish_and_starts_no_ot
     let executor = Executor::new(config);
     let stopping = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
-        scope.stop(routing_core::StopReason {
-            mode: routing_core::StopMode::Graceful,
+        scope.stop(interrupt_router::StopReason {
+            mode: interrupt_router::StopMode::Graceful,
             ..by_user("after this step")
         });
     };

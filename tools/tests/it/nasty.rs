@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use routing_core::{Outcome, StopScope};
+use interrupt_router::{Outcome, StopScope};
 use tokio::task::JoinSet;
 use tools::{ContainedCommand, ContainedEnd, ContainmentReport, ToolEnvironment, WantedMechanism};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::StopScope;
+use interrupt_router::StopScope;
 use serde_json::{Value, json};
 use tools::{
     Approver, CallEnd, Executor, ExecutorConfig, PermissionAnswer, PermissionPolicy,

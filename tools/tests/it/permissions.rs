@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::StopScope;
+use interrupt_router::StopScope;
 use serde_json::{Value, json};
 use tools::{
     Approver, CallDigest, CallEnd, CallLimits, Executor, ExecutorConfig, Interruption,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::Outcome;
 use proptest::prelude::*;
-use routing_core::Outcome;
 use serde_json::json;
 use tokio::time::Instant;
 use tools::{

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
-use routing_core::{StopMode, StopReason, StopSource};
 use tokio::sync::watch;
 use tools::{
     Containment, ContainmentConfig, ProgramConfig, Progress, ProgressSink, WantedMechanism,

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use interrupt_router::{Outcome, StopScope};
 use interrupts::store::Repeating;
-use routing_core::{Outcome, StopScope};
 use serde::Deserialize;
 use serde_json::json;
 use tools::{
@@ -144,7 +144,7 @@ impl Tool for Scripted {
     }
 }
 
-async fn heeded(scope: &StopScope, heeds: Option<u64>) -> routing_core::StopReason {
+async fn heeded(scope: &StopScope, heeds: Option<u64>) -> interrupt_router::StopReason {
     let Some(after) = heeds else {
         return std::future::pending().await;
     };

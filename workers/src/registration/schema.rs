@@ -1,8 +1,8 @@
 //! The schemas of requests: closed, bounded, and within the limits of every provider.
 
+use interrupt_router::schema::{Dialect, check_limits as limits_of};
 use interrupts::ValueSchema;
 use interrupts::catalogue::RouteEntry;
-use routing_core::schema::{Dialect, check_limits as limits_of};
 use serde_json::{Map, Value};
 
 use super::RegistrationError;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use interrupt_router::answer::ConstraintCheck;
+use interrupt_router::ask::{Asker, DEFAULT_CORRECTIONS};
+use interrupt_router::model::LanguageModel;
+use interrupt_router::{Clock, NodeId, RunId, StopScope};
 use interrupts::store::{CheckpointId, Run};
-use routing_core::answer::ConstraintCheck;
-use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
-use routing_core::model::LanguageModel;
-use routing_core::{Clock, NodeId, RunId, StopScope};
 
 use super::begin::{PlanDecision, decided_pauses, read_snapshot};
 use super::editor::{PlanChange, PlanEditing};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use routing_core::StopScope;
-use routing_core::ask::Asker;
+use interrupt_router::StopScope;
+use interrupt_router::ask::Asker;
 
 use super::Driver;
 use super::begin::REQUESTED;

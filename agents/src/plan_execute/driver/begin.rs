@@ -1,10 +1,10 @@
 //! Beginning and resuming: the run's state, and what a person has decided since.
 
+use interrupt_router::{InterruptId, InterruptType, StopSource};
 use interrupts::EffectId;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Pages};
 use jiff::Timestamp;
-use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
 
 use super::Driver;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::StopScope;
+use interrupt_router::StopScope;
 use tracing::Instrument as _;
 
 use super::{Driver, EffectOutcome};

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::answer::ConstraintCheck;
+use interrupt_router::model::LanguageModel;
+use interrupt_router::{Clock, RunId};
 use interrupts::OwnerName;
 use interrupts::life::{Actor, Interrupt, Refusal, ReviewChange, RunState, USUAL_CLAIM};
 use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store};
 use jiff::Timestamp;
-use routing_core::answer::ConstraintCheck;
-use routing_core::model::LanguageModel;
-use routing_core::{Clock, RunId};
 
 use super::active_plan::ActivePlan;
 use engine::durable::journal::RunJournal;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use routing_core::NodeId;
+use interrupt_router::NodeId;
 use tools::Launcher;
 
 use super::Driver;

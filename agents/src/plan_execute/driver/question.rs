@@ -1,8 +1,8 @@
 //! The plan's questions in the store: raised, shown to people, withdrawn, decided.
 
+use interrupt_router::review::{Question, QuestionKind};
+use interrupt_router::{InterruptDetails, InterruptId, InterruptType, StopSource};
 use interrupts::life::{Admission, Evidence, Interrupt, Recurrence, State, Verdict, WithdrawCause};
-use routing_core::review::{Question, QuestionKind};
-use routing_core::{InterruptDetails, InterruptId, InterruptType, StopSource};
 use serde_json::json;
 
 use super::Driver;

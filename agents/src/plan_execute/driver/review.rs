@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use interrupt_router::handler::FilledBy;
+use interrupt_router::review::Answer;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
-use routing_core::handler::FilledBy;
-use routing_core::review::Answer;
 
 use super::begin::PlanDecision;
 use super::{Driver, EffectOutcome};

@@ -1,8 +1,8 @@
 //! What a plan's snapshot means together with the journal of its run.
 
+use interrupt_router::NodeId;
 use interrupts::life::Decision;
 use planning::{Phase, PlanRole, PlanSnapshot};
-use routing_core::NodeId;
 
 use engine::durable::journal::RunJournal;
 use engine::durable::record::RunRecord;

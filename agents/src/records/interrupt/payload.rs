@@ -21,24 +21,24 @@ macro_rules! payload {
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub struct $name {
             /// What the interrupt does.
-            pub r#type: ::routing_core::InterruptType,
+            pub r#type: ::interrupt_router::InterruptType,
             /// Why it is raised, in one or two sentences.
             pub reason: String,
             /// The answers to choose from; empty where any answer will do.
-            pub choices: Vec<::routing_core::Choice>,
+            pub choices: Vec<::interrupt_router::Choice>,
             /// What must be confirmed; empty where nothing must.
-            pub confirmation_items: Vec<::routing_core::ConfirmationItem>,
+            pub confirmation_items: Vec<::interrupt_router::ConfirmationItem>,
             /// What one needs to know to decide.
             pub context_for_decision: String,
             /// What an answer is. Say it whenever you ask: the person is offered what fits, and nothing else.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub answer_form: Option<::routing_core::AnswerForm>,
+            pub answer_form: Option<::interrupt_router::AnswerForm>,
             $($(#[$field_documentation])* pub $field: $type,)*
         }
 
-        impl ::routing_core::AgentInterrupt for $name {
-            fn details(&self) -> ::routing_core::InterruptDetails {
-                ::routing_core::InterruptDetails {
+        impl ::interrupt_router::AgentInterrupt for $name {
+            fn details(&self) -> ::interrupt_router::InterruptDetails {
+                ::interrupt_router::InterruptDetails {
                     r#type: self.r#type,
                     reason: self.reason.clone(),
                     choices: self.choices.clone(),
@@ -49,9 +49,9 @@ macro_rules! payload {
             }
         }
 
-        impl ::core::convert::From<::routing_core::InterruptDetails> for $name {
+        impl ::core::convert::From<::interrupt_router::InterruptDetails> for $name {
             /// The interrupt with its own fields left empty, for one that no model has raised.
-            fn from(details: ::routing_core::InterruptDetails) -> Self {
+            fn from(details: ::interrupt_router::InterruptDetails) -> Self {
                 Self {
                     r#type: details.r#type,
                     reason: details.reason,

@@ -1,6 +1,6 @@
 //! Requests to the nodes that others call: review, merger, context manager.
 
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Where an interrupt may go: to any of the fourteen nodes.
 
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 use crate::agent_kind::RouteType;
 use crate::records::{

@@ -1,6 +1,6 @@
 //! Routing of the nodes that others call, back to whoever called.
 
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 use crate::agent_kind::RouteType;
 use crate::records::{

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::tools::{AgentTools, ToolPermissions};
+use interrupt_router::model::{ModelCall, ModelReply, Role, TokenUsage, ToolRequest};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, StopScope};
 use interrupts::store::Repeating;
-use routing_core::model::{ModelCall, ModelReply, Role, TokenUsage, ToolRequest};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, StopScope};
 use serde_json::{Value, json};
 use tools::{
     Interruption, PartialOutput, Progress, Tool, ToolCall, ToolContext, ToolError, ToolName,

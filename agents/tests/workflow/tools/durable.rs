@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::run::RunEvent;
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, RunId, StopScope};
 use journal::tool::{ToolQuestionContent, ToolQuestionKind};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope};
 
 use super::bench::*;
 use crate::stage::{Stage, assert_completed};

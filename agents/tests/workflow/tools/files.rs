@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use engine::run::RunEvent;
+use interrupt_router::{RunId, StopScope};
 use interrupts::store::{Filter, Page, Store};
 use journal::tool::{ToolQuestionContent, ToolQuestionKind};
-use routing_core::{RunId, StopScope};
 use serde_json::json;
 
 use super::bench::*;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use engine::run::{RunEvent, RunStatus};
+use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
 use jiff::Timestamp;
-use routing_core::{StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;
 
 use super::bench::*;
 use crate::stage::{Stage, assert_completed};
 
-fn launches(then: Vec<Vec<routing_core::model::ToolRequest>>) -> Asking {
+fn launches(then: Vec<Vec<interrupt_router::model::ToolRequest>>) -> Asking {
     let launch = asks(
         "l",
         "launch_agent",

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use engine::run::RunStatus;
+use interrupt_router::review::{
+    Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer,
+};
+use interrupt_router::{DecisionId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{Filter, Page, Store};
 use journal::tool::ToolQuestionContent;
-use routing_core::review::{Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer};
-use routing_core::{DecisionId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;
 
 use super::bench::*;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use engine::run::{RunEvent, RunObserver, RunOccurrence, RunStatus};
+use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
 use jiff::Timestamp;
-use routing_core::{StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;
 
 use super::bench::*;
@@ -27,7 +27,7 @@ impl RunObserver for StopsAt {
         if self.scope.is_stopping() && matches!(occurrence.event, RunEvent::ToolStarted { .. }) {
             self.started_after.fetch_add(1, Ordering::SeqCst);
         }
-        let is_of_worker = |node: &routing_core::NodeId| node.as_str() == WORKER;
+        let is_of_worker = |node: &interrupt_router::NodeId| node.as_str() == WORKER;
         match &occurrence.event {
             RunEvent::StepStarted { node, .. } if is_of_worker(node) => {
                 self.is_at_work.store(true, Ordering::SeqCst);

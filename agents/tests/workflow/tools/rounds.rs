@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::run::RunEvent;
-use routing_core::model::Role;
+use interrupt_router::model::Role;
 use serde_json::json;
 use tools::CallEnd;
 
@@ -24,7 +24,8 @@ async fn a_model_is_given_what_its_tools_returned_and_answers_then() {
         ["all of a", "all of b", "all of c"]
     );
     let calls = calls.lock().unwrap();
-    let of_worker = |call: &&routing_core::model::ModelCall| call.caller.node.as_str() == WORKER;
+    let of_worker =
+        |call: &&interrupt_router::model::ModelCall| call.caller.node.as_str() == WORKER;
     let last = calls.iter().rfind(of_worker).unwrap();
     let roles: Vec<Role> = last.messages.iter().map(|message| message.role).collect();
     let end = &roles[roles.len() - 5..];
@@ -143,7 +144,7 @@ async fn an_agent_that_never_stops_asking_is_told_to_answer() {
 async fn what_was_exchanged_is_remembered_in_the_agents_next_turn() {
     let done = Arc::new(Done::default());
     let asking = Asking::of(vec![vec![takes("work", "a", 0)]]);
-    let reviewer = Decider::saying(routing_core::review::Answer {
+    let reviewer = Decider::saying(interrupt_router::review::Answer {
         text: Some("go on".to_owned()),
         ..Default::default()
     });

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::model::{ModelCall, ModelReply, TokenUsage};
-use routing_core::{Outcome, StopScope};
+use interrupt_router::model::{ModelCall, ModelReply, TokenUsage};
+use interrupt_router::{Outcome, StopScope};
 use serde_json::json;
 use tools::{McpConfig, McpServers, McpServersConfig};
 

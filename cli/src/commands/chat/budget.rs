@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::{StopMode, StopReason, StopSource, SystemClock};
 use interrupts::limits::{LimitReached, LimitWarning, StopSink};
 use interrupts::money::{
     Budget, BudgetConfig, BudgetRefusal, Known, Money, PriceTable, Reservation, Usage,
 };
 use jiff::Timestamp;
 use llm::{Charge, ChatUsage, Reserved, TokenCount};
-use routing_core::{StopMode, StopReason, StopSource, SystemClock};
 
 use crate::arguments::BudgetArguments;
 use crate::exit::Failure;

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use interrupt_router::{StopReason, StopSource};
 use interrupts::signals::{OsSignals, Signal, SignalSource as _};
 use llm::{Conversation, ConversationEvent, ConversationRunEnd, ConversationRunError};
-use routing_core::{StopReason, StopSource};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::plain::Plain;

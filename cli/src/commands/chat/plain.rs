@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use interrupt_router::model::CallNote;
 use llm::ConversationEvent;
-use routing_core::model::CallNote;
 use tools::wording;
 
 use super::lines::Output;

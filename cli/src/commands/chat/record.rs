@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use interrupt_router::StopReason;
+use interrupt_router::model::ToolRequest;
 use llm::{AtProvider, ChatPartial, ChatUsage, ConversationEvent, TokenCount};
-use routing_core::StopReason;
-use routing_core::model::ToolRequest;
 use serde_json::{Value, json};
 
 use super::lines::Output;

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crossterm::event::Event;
+use interrupt_router::StopSource;
+use interrupt_router::model::{CallNote, ModelError};
 use interrupts::signals::{OsSignals, Signal};
 use llm::{ChatPartial, Conversation, ConversationEvent, ConversationRunEnd};
-use routing_core::StopSource;
-use routing_core::model::{CallNote, ModelError};
 use tokio::task::{JoinError, JoinSet};
 use tools::{InterruptController, wording};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use routing_core::model::ToolRequest;
+use interrupt_router::model::ToolRequest;
 use serde_json::Value;
 use tokio::time::Instant;
 

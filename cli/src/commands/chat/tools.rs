@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::ExecutorTools;
-use routing_core::StopScope;
+use interrupt_router::StopScope;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tools::{

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agents::catalogue::{self, SchemaError, SchemaQuery};
-use jiff::Timestamp;
-use llm::{ProviderModel, ServerFacts};
-use routing_core::answer::read_strictly;
-use routing_core::handler::ReviewDecision;
-use routing_core::model::{
+use interrupt_router::answer::read_strictly;
+use interrupt_router::handler::ReviewDecision;
+use interrupt_router::model::{
     AnswerSchemaRef, ChunkSink, LanguageModel, Message, ModelCall, ModelCaller, Purpose,
 };
-use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
+use interrupt_router::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
+use jiff::Timestamp;
+use llm::{ProviderModel, ServerFacts};
 
 use super::finding::Finding;
 use crate::arguments::DoctorArguments;

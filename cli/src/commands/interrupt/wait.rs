@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use control::AskAgent;
+use interrupt_router::StopMode;
 use interrupts::life::{Family, Interrupt, Scope, State};
 use jiff::SignedDuration;
-use routing_core::StopMode;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::full;

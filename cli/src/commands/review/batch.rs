@@ -4,8 +4,8 @@ use std::io::{Read, Write as _};
 use std::path::Path;
 
 use control::{DecisionParts, NewDecision, RememberOrder, direction};
+use interrupt_router::InterruptId;
 use interrupts::life::{Interrupt, Verdict};
-use routing_core::InterruptId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

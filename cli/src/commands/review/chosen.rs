@@ -3,10 +3,10 @@
 use std::io::Read;
 
 use control::{DecisionParts, not_open};
+use interrupt_router::review::Answer;
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use jiff::Timestamp;
-use routing_core::review::Answer;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::ReviewArguments;

@@ -1,10 +1,10 @@
 //! A conversation about a paused plan: a change is shown before it is applied.
 
 use control::DecisionParts;
+use interrupt_router::InterruptType;
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::store::Run;
 use planning::{PlanPreview, is_plan};
-use routing_core::InterruptType;
 
 use crate::backend::Backend;
 use crate::palette::{Palette, Tone};

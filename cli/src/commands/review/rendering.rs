@@ -1,10 +1,10 @@
 //! One interrupt as people see it.
 
 use control::Destination;
+use interrupt_router::AnswerForm;
+use interrupt_router::handler::ReviewDecision;
 use interrupts::life::{ExpiryOutcome, Family, Interrupt, State, Verdict};
 use journal::Suggestion;
-use routing_core::AnswerForm;
-use routing_core::handler::ReviewDecision;
 
 use crate::address::full;
 use crate::advice::advised;

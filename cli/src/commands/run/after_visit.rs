@@ -2,9 +2,9 @@
 
 use control::RunProgress;
 use engine::run::{RunReport, RunStatus};
+use interrupt_router::RunId;
 use interrupts::life::{Family, RunState, State};
 use interrupts::store::{Filter, Run, Store};
-use routing_core::RunId;
 
 use crate::exit::{Exit, Failure};
 use crate::listing;

@@ -1,7 +1,7 @@
 //! What a run's end means to the shell.
 
 use engine::run::RunStatus;
-use routing_core::RunId;
+use interrupt_router::RunId;
 
 use crate::exit::{Exit, Failure};
 use crate::model::ModelTrouble;
@@ -99,7 +99,7 @@ impl RunEnding<'_> {
 #[cfg(test)]
 mod tests {
     use engine::run::RunStatus;
-    use routing_core::RunId;
+    use interrupt_router::RunId;
 
     use super::RunEnding;
     use crate::exit::Exit;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 

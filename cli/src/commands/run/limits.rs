@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::run::RunUse;
+use interrupt_router::model::LanguageModel;
+use interrupt_router::{InterruptType, StopMode, StopSource, SystemClock};
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
@@ -14,8 +16,6 @@ use interrupts::signals::SignalSettings;
 use interrupts::{ActorName, NameError};
 use jiff::SignedDuration;
 use journal::Allowance;
-use routing_core::model::LanguageModel;
-use routing_core::{InterruptType, StopMode, StopSource, SystemClock};
 use tokio::runtime::Handle;
 
 use crate::arguments::LimitArguments;

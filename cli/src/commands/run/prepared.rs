@@ -8,11 +8,11 @@ use agents::run::{AgentsWorkflow, Goal, RunOrder};
 use agents::workspace::Workspace;
 use engine::run::{RunObserver, RunReport, RunUse};
 use engine::{ErasedWorkflow, RunSettings};
+use interrupt_router::model::LanguageModel;
+use interrupt_router::review::Reviewer;
 use interrupts::manager::{OwnedRun, RunEnd};
 use journal::Workflow;
 use llm::{JsonSchemaConstraints, Pace, Script};
-use routing_core::model::LanguageModel;
-use routing_core::review::Reviewer;
 use tools::ToolCounts;
 
 use super::limits::OuterLimits;

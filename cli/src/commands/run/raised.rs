@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use engine::run::RunUse;
+use interrupt_router::RunId;
 use interrupts::life::{Family, Interrupt};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::money::Money;
 use interrupts::store::Store;
 use jiff::SignedDuration;
-use routing_core::RunId;
 use serde_json::Value;
 
 use crate::layout::duration;

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
+use interrupt_router::review::Reviewer;
 use llm::Script;
-use routing_core::review::Reviewer;
 
 use crate::arguments::{Global, TalkArguments};
 use crate::keyboard::Keyboard;

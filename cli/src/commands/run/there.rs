@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use client::{Client, NewRun};
 use control::ResumeOrder;
+use interrupt_router::RunId;
 use interrupts::life::{Family, RunState, State};
 use interrupts::store::Filter;
-use routing_core::RunId;
 use serde_json::{Map, Value, json};
 
 use super::goal::GoalSource;

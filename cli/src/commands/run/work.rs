@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use agents::run::RunOrder;
 use engine::run::{RunObserver, RunOccurrence, RunReport, RunStatus};
+use interrupt_router::{InterruptId, RunId, StopMode, StopSource};
 use interrupts::OwnerName;
 use interrupts::life::{Interrupt, State};
 use interrupts::manager::{StopCause, StopRequest, Target};
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, Signal};
 use interrupts::store::{Filter, Store, StoreError};
-use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
 use super::after_visit::{AfterVisit, goes_on_elsewhere};
 use super::ending::RunEnding;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, StopReason, StopScope};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, StopReason, StopScope};
 use tokio::sync::watch;
 
 /// Waits until the run is stopped, or until all of it has waited for a while: it is then unloaded, and uses no memory until

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use jiff::Timestamp;
-use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

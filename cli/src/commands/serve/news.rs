@@ -103,13 +103,13 @@ fn has_live_below(nodes: &[NodeRow], node: &NodeRow) -> bool {
 mod tests {
     use agents::run::RunOrder;
     use engine::run::RunLimits;
+    use interrupt_router::{NodeId, RunId};
     use interrupts::KindName;
     use interrupts::life::RunState;
     use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, Nodes as _, Runs as _};
     use jiff::{SignedDuration, Timestamp};
     use journal::Allowance;
     use journal::Workflow;
-    use routing_core::{NodeId, RunId};
     use store::{MemoryStore, StoreSettings};
 
     use super::has_news;

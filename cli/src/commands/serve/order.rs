@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use agents::run::{Goal, RunOrder, ToolOrder};
 use engine::run::RunLimits;
+use interrupt_router::answer::read_strictly;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::Run;
 use interrupts::{Digest, Labels};
 use journal::{Allowance, NEEDS, Workflow};
-use routing_core::answer::read_strictly;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use server::{LaunchError, LaunchOrder};
@@ -349,7 +349,7 @@ mod tests {
 
     fn launch(options: &Value) -> LaunchOrder {
         LaunchOrder {
-            id: routing_core::RunId::generate(),
+            id: interrupt_router::RunId::generate(),
             goal: "Describe the bakery".to_owned(),
             alias: None,
             options: options.as_object().unwrap().clone(),

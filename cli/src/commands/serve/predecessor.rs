@@ -1,9 +1,9 @@
 //! Whether a run can go on, and whether it is held only because a server was stopped.
 
+use interrupt_router::InterruptType;
 use interrupts::life::{Interrupt, Role, RunState, State};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::{Filter, Pages, Run, Store, StoreError};
-use routing_core::InterruptType;
 
 use crate::branched::is_left_by_branch;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use engine::run::{RunEvent, RunObserver, RunOccurrence};
+use interrupt_router::NodeId;
 use journal::NodeState;
-use routing_core::NodeId;
 use tokio::sync::watch;
 
 /// Watches a run's nodes.
@@ -112,8 +112,8 @@ fn has_live_below(nodes: &HashMap<NodeId, KnownNode>, node: &NodeId) -> bool {
 mod tests {
     use std::collections::HashMap;
 
+    use interrupt_router::NodeId;
     use journal::NodeState;
-    use routing_core::NodeId;
 
     use super::{KnownNode, stand_still};
 

@@ -1,8 +1,8 @@
 //! The tree as lines of text that fit a screen.
 
+use interrupt_router::{NodeId, StopMode};
 use jiff::Timestamp;
 use journal::NodeState;
-use routing_core::{NodeId, StopMode};
 
 use super::{AgentRow, AgentTree};
 use crate::layout::{columns_of, cut, duration, fit, quantity};

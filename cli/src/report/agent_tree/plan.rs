@@ -2,10 +2,10 @@
 
 use agents::plan_execute::{PlanNews, PlanProgress, PlanStepStarted};
 use engine::run::RunEvent;
+use interrupt_router::NodeId;
 use jiff::Timestamp;
 use journal::NodeState;
 use planning::{Fact, FactKind, FinishedStep, PlanStep, StepId};
-use routing_core::NodeId;
 
 use super::row::RowName;
 use super::{AgentRow, AgentTree};

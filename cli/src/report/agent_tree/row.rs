@@ -1,9 +1,9 @@
 //! One agent of the tree.
 
+use interrupt_router::NodeId;
+use interrupt_router::model::{CallNote, TokenUsage};
 use jiff::{SignedDuration, Timestamp};
 use journal::NodeState;
-use routing_core::NodeId;
-use routing_core::model::{CallNote, TokenUsage};
 
 use super::words_of;
 use crate::layout::quantity;

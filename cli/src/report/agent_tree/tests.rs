@@ -3,13 +3,13 @@
 use agents::plan_execute::{PlanNews, PlanProgress, PlanStepStarted};
 use engine::run::{RunEvent, RunOccurrence};
 use expect_test::{Expect, expect};
+use interrupt_router::model::TokenUsage;
+use interrupt_router::{
+    InterruptDetails, InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource,
+};
 use jiff::Timestamp;
 use journal::NodeState;
 use planning::PlanRole;
-use routing_core::model::TokenUsage;
-use routing_core::{
-    InterruptDetails, InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource,
-};
 
 use serde_json::{Value, json};
 

@@ -2,13 +2,13 @@
 
 use agents::plan_execute::{PlanNews, PlanStepStarted};
 use engine::run::{NamedEvent, RunEvent};
+use interrupt_router::NodeId;
+use interrupt_router::event::INTERRUPT_REQUEST_MARK;
+use interrupt_router::handler::{DecidedBy, FilledBy};
+use interrupt_router::model::CallNote;
+use interrupt_router::review::Answer;
 use journal::NodeState;
 use planning::{Fact, FactKind};
-use routing_core::NodeId;
-use routing_core::event::INTERRUPT_REQUEST_MARK;
-use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::CallNote;
-use routing_core::review::Answer;
 
 use tools::{CallEnd, Progress, ToolMessage, Verdict};
 
@@ -501,13 +501,13 @@ fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
 
 /// How an interrupt was declined, in a word.
 pub(crate) const fn declined_word(
-    verdict: routing_core::Verdict,
+    verdict: interrupt_router::Verdict,
     decided_by: DecidedBy,
 ) -> &'static str {
     match (verdict, decided_by) {
         (_, DecidedBy::Deadline) => "expired",
-        (routing_core::Verdict::Cancel, _) => "cancelled",
-        (routing_core::Verdict::Ignore, _) => "skipped",
+        (interrupt_router::Verdict::Cancel, _) => "cancelled",
+        (interrupt_router::Verdict::Ignore, _) => "skipped",
         _ => "rejected",
     }
 }

@@ -1,9 +1,9 @@
 //! What is shown, and how much of it.
 
 use engine::run::{RunEvent, RunOccurrence};
+use interrupt_router::model::{ModelCaller, Purpose, TokenUsage};
+use interrupt_router::{NodeId, RunId};
 use jiff::Timestamp;
-use routing_core::model::{ModelCaller, Purpose, TokenUsage};
-use routing_core::{NodeId, RunId};
 
 use super::{EventPrinter, Steps};
 use crate::layout::columns_of;

@@ -1,8 +1,8 @@
 //! What a question looks like.
 
+use interrupt_router::AnswerForm;
+use interrupt_router::review::{Question, QuestionKind};
 use journal::tool::ToolQuestionKind;
-use routing_core::AnswerForm;
-use routing_core::review::{Question, QuestionKind};
 
 use super::super::consent::{CONSENTS, suggested};
 use super::form::Form;

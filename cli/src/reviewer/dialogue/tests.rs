@@ -1,7 +1,7 @@
 //! Each test types lines and reads the answer that comes of them.
 
-use routing_core::review::{Answer, Question, QuestionKind};
-use routing_core::{
+use interrupt_router::review::{Answer, Question, QuestionKind};
+use interrupt_router::{
     AnswerForm, Choice, ConfirmationItem, InterruptDetails, InterruptId, InterruptType, NodeId,
     RunId, Verdict,
 };

@@ -1,5 +1,6 @@
 //! The tree of agents, and one run with its stream.
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::{NodeActivity, NodeRow};
 use planning::{DiffLine, Phase, PlanPreview, StoredPlan};
@@ -8,7 +9,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
-use routing_core::RunId;
 
 use super::{Theme, fitting, short};
 use crate::advice::advised;

@@ -1,6 +1,8 @@
 //! One interrupt: what is asked, what may be answered, where it goes.
 
 use control::Destination;
+use interrupt_router::review::Question;
+use interrupt_router::{ConfirmationItem, InterruptId};
 use interrupts::life::{Family, Interrupt, Verdict};
 use journal::tool::ToolQuestionKind;
 use ratatui::Frame;
@@ -8,8 +10,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use routing_core::review::Question;
-use routing_core::{ConfirmationItem, InterruptId};
 
 use super::agents::text;
 use super::{Theme, draw_text, packed};

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use interrupt_router::model::TokenUsage;
+use interrupt_router::{InterruptId, NodeId};
 use interrupts::store::{Intent, JournalEntry, JournalResult, Page, StoreError};
 use jiff::Timestamp;
-use routing_core::model::TokenUsage;
-use routing_core::{InterruptId, NodeId};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 

@@ -1,7 +1,7 @@
 //! The tries of the run's calls, as they are recorded.
 
+use interrupt_router::NodeId;
 use interrupts::EffectId;
-use routing_core::NodeId;
 
 use super::RunJournal;
 use journal::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, Tries, Unended};

@@ -1,13 +1,13 @@
 //! Supervisors' events as interrupts in the store: admitted, looked for, superseded and read again.
 
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope, State, USUAL_ATTEMPTS,
     WithdrawCause,
 };
 use interrupts::store::{Admitted, ChangeError, Filter, Pages, Store, StoreError};
 use interrupts::{ActorName, IdempotencyKey, RouteName};
-use routing_core::reroute::RerouteState;
-use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 
 use super::{StoredInterrupts, machinery, set_terms, shortened};
 use crate::durable::kinds::NamedEvent;

@@ -1,8 +1,8 @@
 //! Questions of nodes that are left out: their answers are not needed any more.
 
+use interrupt_router::NodeId;
 use interrupts::life::{Family, State, WithdrawCause};
 use interrupts::store::{Filter, Pages};
-use routing_core::NodeId;
 
 use super::StoredInterrupts;
 use journal::error::KeepError;

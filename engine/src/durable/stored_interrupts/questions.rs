@@ -3,6 +3,11 @@
 
 use std::sync::Arc;
 
+use interrupt_router::review::{Answer, Answerer, Question, Reviewer};
+use interrupt_router::{
+    DecisionId, InterruptId, InterruptType, NodeId, Outcome, StopMode, StopReason, StopScope,
+    StopSource,
+};
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
     State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
@@ -10,11 +15,6 @@ use interrupts::life::{
 use interrupts::policy::Policy;
 use interrupts::store::{ChangeError, Deciders, Intent, PutQuestion, RaisedQuestion};
 use interrupts::{ActorName, Digest, KindName, RouteName};
-use routing_core::review::{Answer, Answerer, Question, Reviewer};
-use routing_core::{
-    DecisionId, InterruptId, InterruptType, NodeId, Outcome, StopMode, StopReason, StopScope,
-    StopSource,
-};
 
 use super::{MOST_AT_ONCE, StoredInterrupts, machinery, missing, shortened, sweep_due};
 use crate::durable::decisions::name_of;

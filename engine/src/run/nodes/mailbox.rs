@@ -1,7 +1,7 @@
 //! The mailboxes of a run's nodes: what was put into them, and whether it will be read.
 
-use routing_core::NodeId;
-use routing_core::bus::NodeEnded;
+use interrupt_router::NodeId;
+use interrupt_router::bus::NodeEnded;
 
 use super::{Mailbox, NodeDirectory, Nodes};
 use journal::message::{AgentMessage, Origin};
@@ -116,8 +116,8 @@ impl NodeDirectory {
 
 #[cfg(test)]
 mod tests {
-    use routing_core::bus::NodeEnded;
-    use routing_core::{NodeId, RunId};
+    use interrupt_router::bus::NodeEnded;
+    use interrupt_router::{NodeId, RunId};
 
     use super::{AgentMessage, NodeDirectory, Origin};
 

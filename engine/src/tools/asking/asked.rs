@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use interrupt_router::{InterruptId, NodeId, RunId};
 use interrupts::store::{Filter, Pages, Store};
 use journal::error::KeepError;
 use journal::tool::ToolQuestionContent;
-use routing_core::{InterruptId, NodeId, RunId};
 use tokio::sync::Mutex;
 
 /// How many questions of a node are read together.

@@ -1,8 +1,8 @@
 //! What observers learn of a question about a tool.
 
+use interrupt_router::InterruptId;
+use interrupt_router::handler::{FilledBy, InterruptObserver, LifecycleEvent};
 use interrupts::life::Interrupt;
-use routing_core::InterruptId;
-use routing_core::handler::{FilledBy, InterruptObserver, LifecycleEvent};
 
 use super::{AskingNode, CallAnswer, ToolQuestions, question};
 use crate::run::{InterruptRecord, InterruptResult, RunEvent};

@@ -1,9 +1,9 @@
 //! A question about a tool on its way into the store, and the older ones that it replaces.
 
+use interrupt_router::review::Question;
+use interrupt_router::{InterruptId, InterruptType, StopSource};
 use interrupts::life::{Admission, Decision, Interrupt, WithdrawCause};
 use interrupts::store::Deciders;
-use routing_core::review::Question;
-use routing_core::{InterruptId, InterruptType, StopSource};
 
 use super::{AskingNode, CallQuestion, ToolQuestions};
 use crate::durable::stored_interrupts::{NewQuestion, digest_of};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use routing_core::ask::{AskError, ModelRouting};
-use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
-use routing_core::event::INTERRUPT_REQUEST_MARK;
-use routing_core::model::{Message, PartialReply};
-use routing_core::{AgentType, Outcome, RouteId, Routing};
+use interrupt_router::ask::{AskError, ModelRouting};
+use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::event::INTERRUPT_REQUEST_MARK;
+use interrupt_router::model::{Message, PartialReply};
+use interrupt_router::{AgentType, Outcome, RouteId, Routing};
 use tracing::Instrument as _;
 
 use super::Agent;

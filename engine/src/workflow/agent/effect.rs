@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::future::Future;
 
+use interrupt_router::StopScope;
 use interrupts::EffectId;
 use interrupts::store::Repeating;
-use routing_core::StopScope;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use routing_core::answer::read_within;
-use routing_core::handler::DecidedBy;
-use routing_core::{
+use interrupt_router::answer::read_within;
+use interrupt_router::handler::DecidedBy;
+use interrupt_router::{
     AgentType as _, DecidedAs, InterruptId, InterruptRoutes as _, RouteSet, SealedInterrupt as _,
     Verdict,
 };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use routing_core::ask::AskError;
-use routing_core::model::ToolRequest;
+use interrupt_router::ask::AskError;
+use interrupt_router::model::ToolRequest;
 use serde_json::Value;
 use tools::ToolMessage;
 

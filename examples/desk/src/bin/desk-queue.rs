@@ -14,10 +14,10 @@ use desk::{CornerShop, Desk, Ticket};
 use engine::RunSettings;
 use engine::hosting::{HostError, RunHost, own_name};
 use engine::run::{RunStatus, RunStore};
+use interrupt_router::RunId;
 use interrupts::OwnerName;
 use interrupts::store::Store;
 use llm::{RehearsalConfig, RehearsalModel};
-use routing_core::RunId;
 use store::{StoreLocation, StoreSettings, notifier_at};
 
 /// Works on tickets.

@@ -1,9 +1,9 @@
 //! People answer the desk's questions in another process, and send its tickets elsewhere.
 
 use engine::run::RunStatus;
+use interrupt_router::{DecisionId, StopScope};
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict};
 use interrupts::{ActorName, RouteName};
-use routing_core::{DecisionId, StopScope};
 
 use crate::counter::{Counter, Person, REFUND};
 

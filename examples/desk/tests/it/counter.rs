@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use engine::run::{RunEvent, RunObserver, RunOccurrence, RunStore};
 use engine::{Execution, RunSettings};
+use interrupt_router::model::{
+    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, TokenUsage,
+};
+use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use interrupt_router::{Outcome, RunId, StopScope};
 use interrupts::OwnerName;
 use interrupts::store::{Filter, Page, Store};
 use llm::{RehearsalConfig, RehearsalModel};
-use routing_core::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, TokenUsage,
-};
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope};
 use store::{StoreSettings, open_any};
 use tests::postgres::{is_asked_for, own_store};
 use tokio::sync::Notify;

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use desk::Desk;
 use engine::run::RunStatus;
 use engine::testing::Trial;
+use interrupt_router::StopScope;
 use interrupts::life::{RunState, State};
-use routing_core::StopScope;
 
 use crate::counter::{Bank, Counter, Person, REFUND, empty_store};
 

@@ -6,13 +6,13 @@ use std::time::Duration;
 use engine::RunSettings;
 use engine::hosting::RunHost;
 use engine::run::{RunStatus, RunStore};
+use interrupt_router::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, RunState, Scope,
     State, USUAL_ATTEMPTS, Verdict,
 };
 use interrupts::store::NewMessage;
 use interrupts::{ActorName, IdempotencyKey, KindName, NoNotifier, OwnerName, RouteName};
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use tokio::sync::Notify;
 
 use crate::counter::{Counter, Person, REFUND, owner};

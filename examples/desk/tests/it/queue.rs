@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Child, Command};
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 
 use crate::program::{PAID, Place, TICKET, open_question};
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use engine::run::RunEvent;
+use interrupt_router::bus::AgentDirectory;
+use interrupt_router::event::InterruptRequestEvent;
+use interrupt_router::{EventId, InterruptType, NodeId, StopScope};
 use interrupts::life::{Actor, Role};
 use interrupts::store::NewMessage;
 use interrupts::{ActorName, IdempotencyKey};
 use jiff::Timestamp;
-use routing_core::bus::AgentDirectory;
-use routing_core::event::InterruptRequestEvent;
-use routing_core::{EventId, InterruptType, NodeId, StopScope};
 use tokio::sync::Notify;
 
 use crate::counter::{Counter, Person, REFUND};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engine::run::{RunEvent, RunObserver, RunOccurrence, RunStatus};
+use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
 use jiff::Timestamp;
-use routing_core::{StopMode, StopReason, StopScope, StopSource};
 
 use crate::counter::{Counter, Person, REFUND};
 

@@ -1,7 +1,7 @@
 //! Who asks for a stop: one more, or one less.
 
+use interrupt_router::{InterruptType, StopSource};
 use jiff::Timestamp;
-use routing_core::{InterruptType, StopSource};
 
 use super::Draft;
 use crate::life::asking::{Asking, AskingOutcome, MOST_ASKINGS, NewAsking};

@@ -1,7 +1,7 @@
 //! Decisions: the one that a person or a policy makes, and the one that a deadline makes.
 
+use interrupt_router::DecisionId;
 use jiff::Timestamp;
-use routing_core::DecisionId;
 
 use super::Draft;
 use crate::digest::{Digest, EffectId};

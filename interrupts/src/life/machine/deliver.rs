@@ -1,7 +1,7 @@
 //! Delivery: leases, epochs, attempts, and what shows that an interrupt took effect.
 
+use interrupt_router::StopMode;
 use jiff::Timestamp;
-use routing_core::StopMode;
 
 use super::{Draft, Step};
 use crate::digest::Digest;

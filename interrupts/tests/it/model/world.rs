@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use interrupt_router::reroute::{RerouteChange, RerouteState};
+use interrupt_router::{DecisionId, InterruptType};
 use interrupts::life::{
     BoundReroute, Choosing, Effect, Event, Evidence, Interrupt, Judge, ReviewChange, Role, State,
     Verdict, WithdrawCause,
 };
 use jiff::SignedDuration;
-use routing_core::reroute::{RerouteChange, RerouteState};
-use routing_core::{DecisionId, InterruptType};
 
 use crate::scene::{
     actor, admission, admitted, at, deadline, decision_id, interrupt_id, named, reroute, route,

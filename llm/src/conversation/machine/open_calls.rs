@@ -1,6 +1,6 @@
 //! The tools that a model has asked for and not got a result of.
 
-use routing_core::model::{Message, ToolRequest};
+use interrupt_router::model::{Message, ToolRequest};
 
 use crate::conversation::tools::ToolResult;
 

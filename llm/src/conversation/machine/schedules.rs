@@ -1,9 +1,9 @@
 //! Starting, interrupting and finishing at once, in many schedules: in any order, an interrupt is neither lost nor
 //! reported twice, and no message is lost.
 
+use interrupt_router::model::{Role, ToolRequest};
+use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
-use routing_core::model::{Role, ToolRequest};
-use routing_core::{StopMode, StopReason, StopSource};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{check_random, thread};
 

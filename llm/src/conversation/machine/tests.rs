@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
+use interrupt_router::model::{ModelError, Role, ToolRequest};
+use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
 use proptest::prelude::*;
-use routing_core::model::{ModelError, Role, ToolRequest};
-use routing_core::{StopMode, StopReason, StopSource};
 
 use super::{Machine, NextAction, RunNumber, StepEnd};
 use crate::chat::{ChatPartial, ChatReply, ChatUsage};

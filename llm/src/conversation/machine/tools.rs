@@ -1,6 +1,6 @@
 //! The part of a conversation's life that is about tools: each request always gets exactly one result.
 
-use routing_core::model::ToolRequest;
+use interrupt_router::model::ToolRequest;
 
 use super::open_calls::OpenCalls;
 use super::{Machine, NextAction, RunNumber};

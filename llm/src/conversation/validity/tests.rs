@@ -1,5 +1,5 @@
+use interrupt_router::model::{Message, Role, ToolRequest};
 use proptest::prelude::*;
-use routing_core::model::{Message, Role, ToolRequest};
 
 use super::{HistoryFault, check_history, repaired};
 

@@ -1,5 +1,5 @@
+use interrupt_router::model::{ToolOffer, ToolRequest};
 use proptest::prelude::*;
-use routing_core::model::{ToolOffer, ToolRequest};
 use serde_json::{Value, json};
 use tests::providers::{ProviderDouble, Said, SaidCall, WireForm};
 

@@ -13,7 +13,7 @@
 //! That no arguments arrived is not that they are `{}`: a call has what its provider sent for it, and nothing else. Only for a
 //! tool that takes no arguments the two are the same.
 
-use routing_core::model::{ToolOffer, ToolRequest};
+use interrupt_router::model::{ToolOffer, ToolRequest};
 use serde_json::{Map, Value};
 
 /// What a call takes beside its texts, in bytes: a stream of empty ones has a bound too.

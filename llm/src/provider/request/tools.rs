@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use genai::chat::Tool;
-use routing_core::model::{Dialect, Message, ToolOffer};
-use routing_core::schema::{LimitViolation, tool_schema};
+use interrupt_router::model::{Dialect, Message, ToolOffer};
+use interrupt_router::schema::{LimitViolation, tool_schema};
 use serde_json::{Map, Value, json};
 
 use super::super::wire::Wire;

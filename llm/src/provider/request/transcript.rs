@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall, ToolResponse};
-use routing_core::model::{Message, Role, ToolRequest};
+use interrupt_router::model::{Message, Role, ToolRequest};
 use serde_json::{Map, Value, json};
 
 use super::super::signature::Signature;

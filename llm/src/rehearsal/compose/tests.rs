@@ -1,6 +1,6 @@
+use interrupt_router::model::{Message, ModelCaller, Purpose};
+use interrupt_router::{NodeId, RunId};
 use proptest::prelude::*;
-use routing_core::model::{Message, ModelCaller, Purpose};
-use routing_core::{NodeId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::Composer;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use interrupt_router::InterruptDetails;
+use interrupt_router::model::Purpose;
 use interrupts::catalogue::Catalogue;
 use interrupts::nearest;
-use routing_core::InterruptDetails;
-use routing_core::model::Purpose;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use routing_core::Verdict;
-use routing_core::model::Purpose;
-use routing_core::review::Answer;
+use interrupt_router::Verdict;
+use interrupt_router::model::Purpose;
+use interrupt_router::review::Answer;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -1,8 +1,8 @@
 //! The steps of a script.
 
-use routing_core::model::{ModelCaller, Purpose};
-use routing_core::review::Answer;
-use routing_core::{AnswerForm, Choice, ConfirmationItem, InterruptType};
+use interrupt_router::model::{ModelCaller, Purpose};
+use interrupt_router::review::Answer;
+use interrupt_router::{AnswerForm, Choice, ConfirmationItem, InterruptType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

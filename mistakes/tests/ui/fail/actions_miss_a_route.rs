@@ -1,5 +1,5 @@
 //! A set of actions in which a route has none.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! A struct as an enumeration of agent types.
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 struct RouteType;

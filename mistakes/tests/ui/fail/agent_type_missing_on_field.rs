@@ -1,5 +1,5 @@
 //! A field of an interrupt routing that leads to no agent type.
-use routing_core::{AgentType, Routing};
+use interrupt_router::{AgentType, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! A field that leads to an agent type that does not exist.
-use routing_core::{AgentType, Routing};
+use interrupt_router::{AgentType, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

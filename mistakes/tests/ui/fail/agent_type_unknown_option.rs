@@ -1,5 +1,5 @@
 //! Options of an agent type that do not exist.
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 #[agent_type(routes = RouteType)]

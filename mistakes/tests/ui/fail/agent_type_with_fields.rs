@@ -1,5 +1,5 @@
 //! An agent type that carries data.
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum RouteType {

@@ -1,5 +1,5 @@
 //! A whole path, where the record names the enumeration.
-use routing_core::{AgentType, Routing};
+use interrupt_router::{AgentType, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! An agent type to which two fields lead, one of them by another name.
-use routing_core::{AgentType, Routing};
+use interrupt_router::{AgentType, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

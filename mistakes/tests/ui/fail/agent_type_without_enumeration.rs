@@ -1,5 +1,5 @@
 //! A variant alone, on a record that names no enumeration.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! Agent types to which no field leads: all of them are named.
-use routing_core::{AgentType, InterruptRoutes, Routing};
+use interrupt_router::{AgentType, InterruptRoutes, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! Several mistakes of one record, each reported once.
-use routing_core::{AgentType, InterruptRoutes, Routing};
+use interrupt_router::{AgentType, InterruptRoutes, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! A missing agent type is reported beside other mistakes of the record.
-use routing_core::{AgentType, Routing};
+use interrupt_router::{AgentType, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! Attributes of serde and schemars where the derive itself writes reader and schema.
-use routing_core::{AgentType, InterruptDetails, InterruptRequest, Routing};
+use interrupt_router::{AgentType, InterruptDetails, InterruptRequest, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

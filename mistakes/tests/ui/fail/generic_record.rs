@@ -1,5 +1,5 @@
 //! A record with type parameters.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, Routing)]
 struct Record<T> {

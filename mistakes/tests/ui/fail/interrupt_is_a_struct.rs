@@ -1,5 +1,5 @@
 //! A struct as a sealed interrupt request.
-use routing_core::{AgentType, InterruptDetails, InterruptRequest};
+use interrupt_router::{AgentType, InterruptDetails, InterruptRequest};
 
 #[derive(Debug, Clone, InterruptRequest)]
 #[interrupt(kind = AgentKind)]

@@ -1,5 +1,5 @@
 //! A sealed interrupt request with a misspelt option.
-use routing_core::{AgentType, InterruptDetails, InterruptRequest};
+use interrupt_router::{AgentType, InterruptDetails, InterruptRequest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum AgentKind {

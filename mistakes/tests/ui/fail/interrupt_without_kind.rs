@@ -1,5 +1,5 @@
 //! A sealed interrupt request that does not say whose interrupts it holds.
-use routing_core::{InterruptDetails, InterruptRequest};
+use interrupt_router::{InterruptDetails, InterruptRequest};
 
 #[derive(Debug, Clone, InterruptRequest)]
 enum Interrupt {

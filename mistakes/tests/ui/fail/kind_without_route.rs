@@ -1,5 +1,5 @@
 //! A kind of agent whose interrupts have no route to go back to.
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum RouteType {

@@ -1,5 +1,5 @@
 //! Kinds of agents whose interrupts have no variant: all of them are named.
-use routing_core::{AgentType, InterruptDetails, InterruptRequest, SealedInterrupt};
+use interrupt_router::{AgentType, InterruptDetails, InterruptRequest, SealedInterrupt};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum AgentKind {

@@ -1,5 +1,5 @@
 //! A marker that stands for two fields.
-use routing_core::{Route, Routing};
+use interrupt_router::{Route, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

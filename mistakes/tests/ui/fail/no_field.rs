@@ -1,5 +1,5 @@
 //! A record with an empty list of fields.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, Routing)]
 struct Record {}

@@ -1,5 +1,5 @@
 //! Options with a value of the wrong form.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! Options of the record on a field, and of a field on the record.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! A payload that is no interrupt of an agent.
-use routing_core::{AgentType, InterruptRequest};
+use interrupt_router::{AgentType, InterruptRequest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum AgentKind {

@@ -1,5 +1,5 @@
 //! A union as a record.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Routing)]
 union Record {

@@ -1,5 +1,5 @@
 //! A request type that cannot be put into a schema.
-use routing_core::{Route, Routing};
+use interrupt_router::{Route, Routing};
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 struct Request {

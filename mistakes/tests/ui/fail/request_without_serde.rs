@@ -1,5 +1,5 @@
 //! A request type that cannot be read or written.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! Routes that are no enumeration of agent types.
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
 struct RouteType;
 

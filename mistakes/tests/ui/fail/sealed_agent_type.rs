@@ -1,7 +1,7 @@
 //! An enumeration of agent types written by hand.
-use routing_core::AgentType;
+use interrupt_router::AgentType;
 
-use routing_core::UnknownAgentType;
+use interrupt_router::UnknownAgentType;
 
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,

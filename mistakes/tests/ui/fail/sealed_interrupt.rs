@@ -1,7 +1,7 @@
 //! A sealed interrupt request written by hand.
 use std::any::{Any, TypeId};
 
-use routing_core::{AgentType, InterruptDetails, SealedInterrupt};
+use interrupt_router::{AgentType, InterruptDetails, SealedInterrupt};
 use serde::Deserializer;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]

@@ -1,11 +1,11 @@
 //! A routing record written by hand.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 use std::any::{Any, TypeId};
 
-use routing_core::answer::AnswerError;
-use routing_core::schema::SchemaTable;
-use routing_core::{RouteInfo, RouteSet, RoutingKind};
+use interrupt_router::answer::AnswerError;
+use interrupt_router::schema::SchemaTable;
+use interrupt_router::{RouteInfo, RouteSet, RoutingKind};
 use schemars::{Schema, SchemaGenerator};
 use serde::Deserializer;
 

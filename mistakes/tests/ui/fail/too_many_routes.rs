@@ -1,5 +1,5 @@
 //! More routes than a set can hold.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, Routing)]
 struct Record {

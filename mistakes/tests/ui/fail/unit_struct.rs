@@ -1,5 +1,5 @@
 //! A record without fields.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, Routing)]
 struct Record;

@@ -1,5 +1,5 @@
 //! Options that do not exist.
-use routing_core::Routing;
+use interrupt_router::Routing;
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Request {

@@ -1,5 +1,5 @@
 //! A variant that is no kind of agent.
-use routing_core::{AgentType, InterruptDetails, InterruptRequest};
+use interrupt_router::{AgentType, InterruptDetails, InterruptRequest};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum AgentKind {

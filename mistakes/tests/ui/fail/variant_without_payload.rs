@@ -1,5 +1,5 @@
 //! Variants that do not carry exactly one payload.
-use routing_core::{AgentType, InterruptDetails, InterruptRequest, SealedInterrupt};
+use interrupt_router::{AgentType, InterruptDetails, InterruptRequest, SealedInterrupt};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
 enum AgentKind {

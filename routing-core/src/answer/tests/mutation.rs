@@ -272,7 +272,7 @@ enum Step {
     Go { to: Location },
 }
 
-#[derive(Debug, Clone, PartialEq, routing_derive::Routing)]
+#[derive(Debug, Clone, PartialEq, interrupt_router_derive::Routing)]
 struct MixedRouting {
     #[route(marker = MixedRoute)]
     mixed: Option<Mixed>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use routing_derive::Routing;
+use interrupt_router_derive::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

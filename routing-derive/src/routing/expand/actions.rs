@@ -60,7 +60,7 @@ pub(super) fn dispatch(plan: &RecordPlan<'_>) -> TokenStream {
                 if let ::core::option::Option::Some(request) = self.#field {
                     return #actions::#field(actions, request, context)
                         .await
-                        .map_err(::routing_core::DispatchError::Action);
+                        .map_err(::interrupt_router::DispatchError::Action);
                 }
             }
         }
@@ -68,13 +68,13 @@ pub(super) fn dispatch(plan: &RecordPlan<'_>) -> TokenStream {
     dispatch_signature(
         plan,
         &quote! {
-            let set = ::routing_core::Routing::set_routes(&self);
-            match set.single().map(::routing_core::RouteId::index) {
+            let set = ::interrupt_router::Routing::set_routes(&self);
+            match set.single().map(::interrupt_router::RouteId::index) {
                 #(#arms)*
                 _ => {}
             }
-            ::core::result::Result::Err(::routing_core::DispatchError::Route(
-                ::routing_core::OneRouteError::__new(set),
+            ::core::result::Result::Err(::interrupt_router::DispatchError::Route(
+                ::interrupt_router::OneRouteError::__new(set),
             ))
         },
     )
@@ -111,7 +111,7 @@ pub(in crate::routing) fn dispatch_signature(
                 context: &__Context,
             ) -> ::core::result::Result<
                 <__Actions as #actions<__Context>>::Output,
-                ::routing_core::DispatchError<<__Actions as #actions<__Context>>::Error>,
+                ::interrupt_router::DispatchError<<__Actions as #actions<__Context>>::Error>,
             >
             where
                 __Actions: #actions<__Context> + ?::core::marker::Sized,

@@ -16,8 +16,8 @@ pub(in crate::routing) struct CoverageBodies {
 fn position(route: &RecordRoute<'_>) -> TokenStream {
     let marker = &route.marker;
     quote! {
-        ::routing_core::__private::position::<#marker>(
-            <#marker as ::routing_core::AgentRoute>::AGENT_TYPE as i128
+        ::interrupt_router::__private::position::<#marker>(
+            <#marker as ::interrupt_router::AgentRoute>::AGENT_TYPE as i128
         )
     }
 }
@@ -29,7 +29,7 @@ pub(in crate::routing) fn assert_coverage(plan: &RecordPlan<'_>) -> Option<Token
     let name = record.to_string();
     let positions = positions(plan);
     Some(quote_spanned! {agent_types.span()=>
-        const _: () = ::routing_core::__private::assert_routes::<#record>(
+        const _: () = ::interrupt_router::__private::assert_routes::<#record>(
             #name,
             &[#positions],
         );
@@ -49,14 +49,14 @@ pub(in crate::routing) fn interrupt_routes(
     } = bodies;
     Some(quote! {
         #[automatically_derived]
-        impl ::routing_core::InterruptRoutes for #record {
+        impl ::interrupt_router::InterruptRoutes for #record {
             type AgentType = #agent_types;
 
-            fn route_to(agent_type: Self::AgentType) -> ::routing_core::RouteId<Self> {
+            fn route_to(agent_type: Self::AgentType) -> ::interrupt_router::RouteId<Self> {
                 #route_to
             }
 
-            fn agent_type_of(route: ::routing_core::RouteId<Self>) -> Self::AgentType {
+            fn agent_type_of(route: ::interrupt_router::RouteId<Self>) -> Self::AgentType {
                 #agent_type_of
             }
         }
@@ -71,12 +71,12 @@ pub(super) fn bodies(plan: &RecordPlan<'_>) -> CoverageBodies {
     let count = plan.routes.len();
     CoverageBodies {
         route_to: quote! {
-            const ROUTES: [usize; 64] = ::routing_core::__private::routes_by_agent_type(&[#positions]);
-            ::routing_core::__private::route_at(&ROUTES, agent_type)
+            const ROUTES: [usize; 64] = ::interrupt_router::__private::routes_by_agent_type(&[#positions]);
+            ::interrupt_router::__private::route_at(&ROUTES, agent_type)
         },
         agent_type_of: quote! {
             const AGENT_TYPES: [#agent_types; #count] = [
-                #(<#markers as ::routing_core::AgentRoute>::AGENT_TYPE),*
+                #(<#markers as ::interrupt_router::AgentRoute>::AGENT_TYPE),*
             ];
             AGENT_TYPES[route.index()]
         },

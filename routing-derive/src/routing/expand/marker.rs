@@ -64,21 +64,21 @@ pub(in crate::routing) fn marker_impl(
     let MarkerBodies { wrap, take } = bodies;
     let agent_route = agent_route(route);
     let assert_request = quote_spanned! {request.span()=>
-        const _: ::core::option::Option<::routing_core::__private::AssertRequest<#request>> =
+        const _: ::core::option::Option<::interrupt_router::__private::AssertRequest<#request>> =
             ::core::option::Option::None;
     };
     let assert_name = quote_spanned! {route.named_at=>
-        const _: () = ::routing_core::__private::assert_property_name(#name);
+        const _: () = ::interrupt_router::__private::assert_property_name(#name);
     };
     quote! {
         #assert_request
         #assert_name
 
         #[automatically_derived]
-        impl ::routing_core::__private::MadeByDerive for #marker {}
+        impl ::interrupt_router::__private::MadeByDerive for #marker {}
 
         #[automatically_derived]
-        impl ::routing_core::Route for #marker {
+        impl ::interrupt_router::Route for #marker {
             type Routing = #record;
             type Request = #request;
 
@@ -107,7 +107,7 @@ fn agent_route(route: &RecordRoute<'_>) -> Option<TokenStream> {
     let path = quote_spanned!(variant.span()=> <#enumeration>::#variant);
     Some(quote! {
         #[automatically_derived]
-        impl ::routing_core::AgentRoute for #marker {
+        impl ::interrupt_router::AgentRoute for #marker {
             type AgentType = #enumeration;
 
             const AGENT_TYPE: Self::AgentType = #path;

@@ -51,13 +51,13 @@ pub(in crate::routing) fn routing_impl(
     let functions = functions(bodies);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::MadeByDerive for #record {}
+        impl ::interrupt_router::__private::MadeByDerive for #record {}
 
         #[automatically_derived]
-        impl ::routing_core::Routing for #record {
+        impl ::interrupt_router::Routing for #record {
             const NAME: &'static str = #name;
-            const KIND: ::routing_core::RoutingKind = ::routing_core::RoutingKind::#kind;
-            const ROUTES: &'static [::routing_core::RouteInfo] = &[#(#routes),*];
+            const KIND: ::interrupt_router::RoutingKind = ::interrupt_router::RoutingKind::#kind;
+            const ROUTES: &'static [::interrupt_router::RouteInfo] = &[#(#routes),*];
 
             #functions
 
@@ -80,15 +80,15 @@ fn functions(bodies: &RecordBodies) -> TokenStream {
         request_schema,
     } = bodies;
     quote! {
-        fn set_routes(&self) -> ::routing_core::RouteSet<Self> {
+        fn set_routes(&self) -> ::interrupt_router::RouteSet<Self> {
             #set_routes
         }
 
-        fn schemas() -> &'static ::routing_core::schema::SchemaTable<Self> {
+        fn schemas() -> &'static ::interrupt_router::schema::SchemaTable<Self> {
             #schemas
         }
 
-        fn __deserialize_field<'de, D: ::routing_core::__private::serde::Deserializer<'de>>(
+        fn __deserialize_field<'de, D: ::interrupt_router::__private::serde::Deserializer<'de>>(
             index: usize,
             deserializer: D,
         ) -> ::core::result::Result<::core::option::Option<Self>, D::Error> {
@@ -98,7 +98,7 @@ fn functions(bodies: &RecordBodies) -> TokenStream {
         fn __parse_narrowed(
             index: usize,
             answer: &[u8],
-        ) -> ::core::result::Result<Self, ::routing_core::answer::AnswerError> {
+        ) -> ::core::result::Result<Self, ::interrupt_router::answer::AnswerError> {
             #parse_narrowed
         }
 
@@ -124,8 +124,8 @@ fn functions(bodies: &RecordBodies) -> TokenStream {
 
         fn __request_schema(
             index: usize,
-            generator: &mut ::routing_core::__private::schemars::SchemaGenerator,
-        ) -> ::routing_core::__private::schemars::Schema {
+            generator: &mut ::interrupt_router::__private::schemars::SchemaGenerator,
+        ) -> ::interrupt_router::__private::schemars::Schema {
             #request_schema
         }
     }
@@ -139,51 +139,51 @@ pub(super) fn bodies(plan: &RecordPlan<'_>) -> RecordBodies {
     let places: Vec<usize> = (0..markers.len()).collect();
     RecordBodies {
         set_routes: quote! {
-            let mut set = ::routing_core::RouteSet::EMPTY;
+            let mut set = ::interrupt_router::RouteSet::EMPTY;
             #(if self.#fields.is_some() {
-                set = set.union(::routing_core::RouteSet::of::<#markers>());
+                set = set.union(::interrupt_router::RouteSet::of::<#markers>());
             })*
             set
         },
         schemas: quote! {
-            static TABLE: ::std::sync::OnceLock<::routing_core::schema::SchemaTable<#record>> =
+            static TABLE: ::std::sync::OnceLock<::interrupt_router::schema::SchemaTable<#record>> =
                 ::std::sync::OnceLock::new();
-            TABLE.get_or_init(::routing_core::schema::SchemaTable::__build)
+            TABLE.get_or_init(::interrupt_router::schema::SchemaTable::__build)
         },
         deserialize_field: quote! {
             match index {
-                #(#places => ::routing_core::__private::deserialize_field::<#markers, D>(deserializer),)*
+                #(#places => ::interrupt_router::__private::deserialize_field::<#markers, D>(deserializer),)*
                 _ => ::core::result::Result::Ok(::core::option::Option::None),
             }
         },
         parse_narrowed: quote! {
             match index {
-                #(#places => ::routing_core::answer::read_narrowed::<#markers>(answer)
-                    .map(::routing_core::Narrowed::into_routing),)*
-                _ => ::core::result::Result::Err(::routing_core::__private::no_such_route::<Self>(index)),
+                #(#places => ::interrupt_router::answer::read_narrowed::<#markers>(answer)
+                    .map(::interrupt_router::Narrowed::into_routing),)*
+                _ => ::core::result::Result::Err(::interrupt_router::__private::no_such_route::<Self>(index)),
             }
         },
         request_type: quote! {
             match index {
-                #(#places => ::routing_core::__private::request_type::<#markers>(),)*
+                #(#places => ::interrupt_router::__private::request_type::<#markers>(),)*
                 _ => ::core::any::TypeId::of::<Self>(),
             }
         },
         from_request: quote! {
             match index {
-                #(#places => ::routing_core::__private::wrap_copy::<#markers>(request),)*
+                #(#places => ::interrupt_router::__private::wrap_copy::<#markers>(request),)*
                 _ => ::core::option::Option::None,
             }
         },
         into_request: quote! {
             match index {
-                #(#places => ::routing_core::__private::boxed_request::<#markers>(self),)*
+                #(#places => ::interrupt_router::__private::boxed_request::<#markers>(self),)*
                 _ => ::core::option::Option::None,
             }
         },
         request_schema: quote! {
             match index {
-                #(#places => ::routing_core::__private::request_schema::<#markers>(generator),)*
+                #(#places => ::interrupt_router::__private::request_schema::<#markers>(generator),)*
                 _ => false.into(),
             }
         },
@@ -202,8 +202,8 @@ fn route_info(route: &RecordRoute<'_>) -> TokenStream {
             let marker = &route.marker;
             quote! {
                 ::core::option::Option::Some(
-                    ::routing_core::__private::agent_type_name::<#marker>(
-                        <#marker as ::routing_core::AgentRoute>::AGENT_TYPE as i128,
+                    ::interrupt_router::__private::agent_type_name::<#marker>(
+                        <#marker as ::interrupt_router::AgentRoute>::AGENT_TYPE as i128,
                     )
                 )
             }
@@ -211,7 +211,7 @@ fn route_info(route: &RecordRoute<'_>) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     quote! {
-        ::routing_core::RouteInfo::__new(
+        ::interrupt_router::RouteInfo::__new(
             [#name, #field, #marker, #request],
             #agent_type,
             #description,

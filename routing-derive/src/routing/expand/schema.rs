@@ -11,7 +11,7 @@ pub(in crate::routing) fn json_schema(plan: &RecordPlan<'_>) -> TokenStream {
     let name = &plan.name;
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::schemars::JsonSchema for #record {
+        impl ::interrupt_router::__private::schemars::JsonSchema for #record {
             fn schema_name() -> ::std::borrow::Cow<'static, str> {
                 ::std::borrow::Cow::Borrowed(#name)
             }
@@ -21,9 +21,9 @@ pub(in crate::routing) fn json_schema(plan: &RecordPlan<'_>) -> TokenStream {
             }
 
             fn json_schema(
-                generator: &mut ::routing_core::__private::schemars::SchemaGenerator,
-            ) -> ::routing_core::__private::schemars::Schema {
-                ::routing_core::__private::record_schema::<Self>(generator)
+                generator: &mut ::interrupt_router::__private::schemars::SchemaGenerator,
+            ) -> ::interrupt_router::__private::schemars::Schema {
+                ::interrupt_router::__private::record_schema::<Self>(generator)
             }
         }
     }

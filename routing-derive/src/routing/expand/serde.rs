@@ -12,26 +12,26 @@ pub(super) fn serde(plan: &RecordPlan<'_>) -> TokenStream {
     let markers = plan.routes.iter().map(|route| &route.marker);
     quote! {
         #[automatically_derived]
-        impl ::routing_core::__private::serde::Serialize for #record {
-            fn serialize<S: ::routing_core::__private::serde::Serializer>(
+        impl ::interrupt_router::__private::serde::Serialize for #record {
+            fn serialize<S: ::interrupt_router::__private::serde::Serializer>(
                 &self,
                 serializer: S,
             ) -> ::core::result::Result<S::Ok, S::Error> {
-                let set = ::routing_core::Routing::set_routes(self);
+                let set = ::interrupt_router::Routing::set_routes(self);
                 let mut map = serializer.serialize_map(::core::option::Option::Some(set.len()))?;
-                #(::routing_core::__private::serialize_field::<#markers, _>(&mut map, &self.#fields)?;)*
-                ::routing_core::__private::serde::ser::SerializeMap::end(map)
+                #(::interrupt_router::__private::serialize_field::<#markers, _>(&mut map, &self.#fields)?;)*
+                ::interrupt_router::__private::serde::ser::SerializeMap::end(map)
             }
         }
 
         #[automatically_derived]
-        impl<'de> ::routing_core::__private::serde::Deserialize<'de> for #record {
-            fn deserialize<D: ::routing_core::__private::serde::Deserializer<'de>>(
+        impl<'de> ::interrupt_router::__private::serde::Deserialize<'de> for #record {
+            fn deserialize<D: ::interrupt_router::__private::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
-                ::routing_core::answer::__deserialize_record(
+                ::interrupt_router::answer::__deserialize_record(
                     deserializer,
-                    ::routing_core::RouteSet::<Self>::ALL,
+                    ::interrupt_router::RouteSet::<Self>::ALL,
                 )
             }
         }

@@ -1,7 +1,7 @@
 //! Commands over a socket: the same as the requests of REST, by the same functions.
 
+use interrupt_router::NodeId;
 use interrupts::life::{Interrupt, Scope};
-use routing_core::NodeId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::select_all;
+use interrupt_router::InterruptId;
 use interrupts::life::{Family, Interrupt, State};
 use interrupts::store::StoreError;
-use routing_core::InterruptId;
 
 use super::frame::Outgoing;
 use crate::events::FeedEvent;

@@ -1,9 +1,9 @@
 //! The answer to a question: what can be chosen, confirmed, written and decided.
 
 use control::{Caller, target_of};
+use interrupt_router::{AnswerForm, ConfirmationItem, InterruptDetails};
 use interrupts::life::{Claim, Family, Interrupt, Verdict};
 use maud::{Markup, html};
-use routing_core::{AnswerForm, ConfirmationItem, InterruptDetails};
 use serde_json::Value;
 
 use super::status::meanwhile;

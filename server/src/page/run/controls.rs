@@ -6,11 +6,11 @@ use control::{
     Caller, FoundAgent, RequestStop, ResumeOrder, Right, SendMessage, StopOrder, first_agent,
     in_run,
 };
+use interrupt_router::{InterruptType, NodeId, RunId, StopMode};
 use interrupts::life::Scope;
 use interrupts::store::{Checkpoint, Run};
 use journal::Workflow;
 use maud::{Markup, html};
-use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::run_page;
 use crate::acting::{self, KeyedResume};

@@ -3,9 +3,9 @@
 use axum::extract::State;
 use axum::response::Response;
 use control::{Caller, TakeBack};
+use interrupt_router::RunId;
 use interrupts::store::{Pages, Run, StoredMessage};
 use maud::{Markup, html};
-use routing_core::RunId;
 
 use super::controls::{RunForm, back, to_run};
 use crate::app::App;

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use interrupt_router::NodeId;
 use interrupts::store::NodeActivity;
-use routing_core::NodeId;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;

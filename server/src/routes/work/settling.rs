@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use routing_core::RunId;
+use interrupt_router::RunId;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 
 /// The runs with an outcome that is being recorded. Their workers' next requests wait for that, so that they read what

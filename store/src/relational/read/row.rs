@@ -1,9 +1,9 @@
 //! What the rows of statements say.
 
+use interrupt_router::{InterruptId, RuleId};
 use interrupts::WorkflowName;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::store::{AuditRow, CatalogueRow, Checkpoint, CheckpointId, OutboxRow, StoreError};
-use routing_core::{InterruptId, RuleId};
 use serde::de::DeserializeOwned;
 
 use super::super::cell::{Cell, ColumnValue, Columns};

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use interrupt_router::{EventId, InterruptId, RuleId, RunId};
 use interrupts::Digest;
 use interrupts::store::{
     AuditEntry, AuditHead, AuditSubject, CheckpointId, JournalMark, StoreError, VerifyError,
 };
-use routing_core::{EventId, InterruptId, RuleId, RunId};
 
 use super::super::cell::Cell;
 use super::super::column::each;

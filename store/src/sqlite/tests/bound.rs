@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use interrupt_router::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, RunState, Scope,
     Verdict,
@@ -14,7 +15,6 @@ use interrupts::store::{
 };
 use interrupts::{ActorName, Digest, EffectId, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
-use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{DecisionId, InterruptId, StopMode, StopSource};
 use interrupts::ActorName;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, Role, State, Verdict, WithdrawCause,
@@ -9,7 +10,6 @@ use interrupts::life::{
 use interrupts::store::{ChangeError, Run, Store};
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
-use routing_core::{DecisionId, InterruptId, StopMode, StopSource};
 use store::{MemoryStore, SqliteStore};
 use tokio::runtime::Runtime;
 

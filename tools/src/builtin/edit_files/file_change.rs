@@ -1,8 +1,8 @@
 //! A change of one file as the work of a tool: a preview, a result that can be looked for after a death, and a change that
 //! can be taken back.
 
+use interrupt_router::Outcome;
 use interrupts::Digest;
-use routing_core::Outcome;
 use serde::de::DeserializeOwned;
 
 use super::change::{change, made, preview_of};

@@ -1,8 +1,8 @@
 //! `undo_edit`: takes the last change back.
 
 use async_trait::async_trait;
+use interrupt_router::Outcome;
 use interrupts::store::Repeating;
-use routing_core::Outcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -2,13 +2,13 @@
 
 use control::RunProgress;
 use engine::run::{InterruptRecord, InterruptResult};
+use interrupt_router::handler::FilledBy;
+use interrupt_router::model::TokenUsage;
+use interrupt_router::{InterruptType, RunId};
 use interrupts::life::{Family, Interrupt, RunState};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::Run;
 use jiff::Timestamp;
-use routing_core::handler::FilledBy;
-use routing_core::model::TokenUsage;
-use routing_core::{InterruptType, RunId};
 
 use super::super::raised::Limit;
 use crate::advice::advised;

@@ -15,10 +15,10 @@ use std::time::Duration;
 use client::{Feed, FeedItem};
 use control::{AskProgress, DecisionParts};
 use engine::run::RunOccurrence;
+use interrupt_router::{InterruptId, RunId};
 use interrupts::life::{Interrupt, RunState};
 use interrupts::signals::{Escalation, OsSignals, SignalSource};
 use interrupts::store::Filter;
-use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use engine::run::RunEvent;
 use engine::run::nodes::state_of;
+use interrupt_router::handler::{DecidedBy, FilledBy};
+use interrupt_router::model::TokenUsage;
+use interrupt_router::review::Answer;
+use interrupt_router::{EventId, InterruptDetails, InterruptId, InterruptType, NodeId};
 use interrupts::store::NodeActivity;
-use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::TokenUsage;
-use routing_core::review::Answer;
-use routing_core::{EventId, InterruptDetails, InterruptId, InterruptType, NodeId};
 use serde::Deserialize;
 use serde_json::Value;
 

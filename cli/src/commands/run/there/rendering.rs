@@ -1,7 +1,7 @@
 //! A server's events of a run, in lines for people.
 
+use interrupt_router::NodeId;
 use jiff::Timestamp;
-use routing_core::NodeId;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! Runs that workers execute, those of other programs or `irq worker`: while no worker has one, this server carries out its
 //! stops and lets it go on.
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::Run;
 use journal::ResumeRequest;
-use routing_core::RunId;
 
 use super::{Launcher, Word};
 use crate::commands::serve::predecessor::{Hindrance, hindrance};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::store::Run;
 use jiff::{SignedDuration, Timestamp};
-use routing_core::RunId;
 
 use super::{Delay, Launcher, is_launched};
 use crate::exit::Failure;

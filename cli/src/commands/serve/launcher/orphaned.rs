@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
+use interrupt_router::RunId;
 use interrupts::life::{Lease, RunState};
 use interrupts::manager::ScanSchedule;
 use interrupts::store::{Page, Run, StoreError};
 use journal::executed_by_worker;
-use routing_core::RunId;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 

@@ -6,13 +6,13 @@ use agents::plan_execute::{PlanChange, change_plan};
 use agents::run::RunOrder;
 use async_trait::async_trait;
 use control::ResumeOrder;
+use interrupt_router::RunId;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError};
 use interrupts::{Digest, OwnerName};
 use jiff::Timestamp;
 use journal::ResumeRequest;
 use planning::{PlanChangeRequest, PlanEditError, StoredPlan, open_escape};
-use routing_core::RunId;
 use server::{
     Holder, LaunchError, LaunchOrder, LaunchRefusal, PlanOrder, PlanOrderError, RunLauncher,
 };

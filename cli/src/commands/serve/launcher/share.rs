@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU32;
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::manager::ScanSchedule;
 use interrupts::store::Run;
 use jiff::Timestamp;
 use journal::executed_by_worker;
-use routing_core::RunId;
 
 use super::{Launcher, RunTurn, Word};
 use crate::commands::serve::order::is_launched;

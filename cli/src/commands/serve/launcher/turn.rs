@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupts::life::RunState;
 use interrupts::manager::{ScanSchedule, Times, time_to_outlast};
 use interrupts::store::{Run, WorkerState};
 use interrupts::{Fleet, FreeRun, Labels};
 use jiff::{SignedDuration, Timestamp};
 use journal::{executed_by_worker, needs_in};
-use routing_core::RunId;
 use server::WorkerFigures;
 use tokio::time::Instant;
 

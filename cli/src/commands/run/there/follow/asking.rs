@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use control::{DecisionParts, NewDecision};
+use interrupt_router::InterruptId;
 use interrupts::life::{Interrupt, State};
 use interrupts::signals::{OsSignals, SignalSource as _};
-use routing_core::InterruptId;
 
 use super::status::RunStatusSnapshot;
 use super::{Beside, FollowedRun};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use interrupt_router::RunId;
 use interrupts::life::{Family, Interrupt, State};
 use interrupts::store::{Filter, Run};
-use routing_core::RunId;
 
 use super::{Beside, FollowedRun};
 use crate::backend::Backend;

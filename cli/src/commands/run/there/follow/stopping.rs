@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use interrupt_router::{InterruptType, RunId, StopMode};
 use interrupts::life::Scope;
 use interrupts::signals::{Rung, Signal};
-use routing_core::{InterruptType, RunId, StopMode};
 
 use super::{Beside, FollowedRun};
 use crate::advice::advised;
