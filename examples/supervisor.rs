@@ -17,10 +17,10 @@ use engine::run::{RunSettings, RunStore};
 use interrupt_router::event::InterruptRequestEvent;
 use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use interrupt_router::{
-    AnswerForm, Choice, Clock, EventId, InterruptType, NodeId, Outcome, RunId, StopScope,
-    SystemClock,
+    AnswerForm, Choice, EventId, InterruptType, NodeId, Outcome, RunId, StopScope,
 };
 use interrupts::OwnerName;
+use interrupts::{Clock, SystemClock};
 use journal::NodeState;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use store::{MemoryStore, StoreSettings};
@@ -118,7 +118,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("supervisor  published {id}");
 
     let report = running.await?;
-    let fate = reroutes.fate(&id).await?.ok_or("the event is gone")?;
+    let fate = reroutes.state_of(&id).await?.ok_or("the event is gone")?;
     println!("event       {:?}", fate.state);
     for interrupt in &report.interrupts {
         println!(

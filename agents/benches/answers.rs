@@ -6,7 +6,7 @@
 use agents::records::{DiscoveryAgentRequests, DiscoveryDispatchRoute, InterruptRouting};
 use divan::{AllocProfiler, Bencher, black_box};
 use interrupt_router::answer::read_within;
-use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next};
+use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next, Step};
 use interrupt_router::{Route, RouteSet};
 use serde::Deserialize;
 use serde_json::json;
@@ -75,7 +75,7 @@ fn read_narrowed_and_dispatch(bencher: Bencher, bytes: usize) {
         };
         // The action never waits, so polling it once runs it to its end.
         let dispatched =
-            futures_util::FutureExt::now_or_never(planner.dispatch(Box::new(routing), &()));
+            futures_util::FutureExt::now_or_never(planner.dispatch(Step::of(routing), &()));
         assert!(
             matches!(dispatched, Some(Ok(Next::Finished(1..)))),
             "the action did not run"

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use agents::AgentKind;
 use async_trait::async_trait;
-use interrupt_router::bus::{Admission, BusEvent, EventBus, InProcessBus, PublishRefusal};
+use interrupt_router::bus::{Admission, BusEvent, EventBus, PublishRefusal};
 use interrupt_router::event::InterruptRequestEvent;
 use interrupt_router::{EventId, InterruptType, NodeId};
 use tokio::sync::broadcast;
@@ -56,7 +56,7 @@ fn print(what: &str, mut times: Vec<Duration>) {
 
 /// The subscriber answers each event before the next one is sent, on the same thread.
 async fn bus(node: &NodeId) -> Vec<Duration> {
-    let bus = Arc::new(InProcessBus::new(Arc::new(Open), 1024));
+    let bus = Arc::new(EventBus::new(Arc::new(Open), 1024));
     let mut subscription = bus.subscribe();
     let (done, mut next) = tokio::sync::mpsc::channel::<Instant>(1);
     let listener = tokio::spawn(async move {

@@ -16,7 +16,7 @@ mod ground;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use interrupt_router::bus::{EventBus, InProcessBus};
+use interrupt_router::bus::EventBus;
 use interrupt_router::handler::UnifiedInterruptHandler;
 use interrupt_router::{
     AgentType, Blackboard, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
@@ -79,7 +79,7 @@ pub struct Run<W: Workflow> {
 pub(crate) struct RunContext<W: Workflow> {
     pub(crate) live: Arc<LiveRun>,
     pub(crate) handler: UnifiedInterruptHandler<W::Request, W::Routing>,
-    pub(crate) bus: Arc<InProcessBus<W::Kind>>,
+    pub(crate) bus: Arc<EventBus<W::Kind>>,
     pub(crate) blackboard: Blackboard,
 }
 
@@ -98,8 +98,8 @@ impl<W: Workflow> Run<W> {
     }
 
     /// Where supervisors publish events for the run's agents.
-    pub fn bus(&self) -> Arc<dyn EventBus<W::Kind>> {
-        Arc::clone(&self.shared.bus) as Arc<_>
+    pub fn bus(&self) -> Arc<EventBus<W::Kind>> {
+        Arc::clone(&self.shared.bus)
     }
 
     /// The run's agents and what each does.

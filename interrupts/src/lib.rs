@@ -10,6 +10,7 @@
 pub mod bus;
 mod canonical;
 pub mod catalogue;
+mod clock;
 mod digest;
 mod fleet;
 pub mod hooks;
@@ -29,6 +30,7 @@ pub mod signals;
 pub mod store;
 
 pub use canonical::canonical_json;
+pub use clock::{Clock, SystemClock};
 pub use digest::{Digest, EffectId, ParseDigestError};
 pub use fleet::{Fleet, FreeRun};
 pub use label::{Label, LabelError, Labels};

@@ -30,7 +30,7 @@ mod standing_rules;
 mod waiting;
 mod worker;
 
-use interrupt_router::Clock;
+use crate::Clock;
 
 pub use access::{NewToken, TokenRow, TokenScope, Tokens, short_name};
 pub use audit::{

@@ -13,8 +13,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use interrupt_router::{Clock, SystemClock};
 use interrupt_router::{StopMode, StopReason, StopScope};
+use interrupts::{Clock, SystemClock};
 use tokio::sync::{mpsc, watch};
 
 use crate::chat::{ChatModel, ChatUsage};

@@ -6,6 +6,15 @@ mod interrupt;
 mod message;
 mod record;
 
+use std::fmt::Debug;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::agent_type::AgentType;
+use crate::route::Route;
+
 pub use schemars;
 pub use serde;
 pub use serde_json;
@@ -30,3 +39,35 @@ pub use record::{
     note = "use `#[derive(AgentType)]`, `#[derive(Routing)]` or `#[derive(InterruptRequest)]`; the implementation comes with the derive"
 )]
 pub trait MadeByDerive {}
+
+/// What a route carries: data that can be read, written, and described to a model by a JSON schema.
+///
+/// Implemented for every type that has the needed derives; there is nothing to write by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the request of a route: it must be read, written, and put into a JSON schema",
+    label = "not a request",
+    note = "add `#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]` to `{Self}`"
+)]
+pub trait Request:
+    Serialize + DeserializeOwned + JsonSchema + Debug + Clone + Send + Sync + 'static
+{
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Request for T where
+    T: Serialize + DeserializeOwned + JsonSchema + Debug + Clone + Send + Sync + 'static
+{
+}
+
+/// A route that leads to an agent type.
+#[diagnostic::on_unimplemented(
+    message = "the route `{Self}` leads to no agent type",
+    note = "give its field `#[route(agent_type = ...)]`"
+)]
+pub trait AgentRoute: Route {
+    /// The enumeration of agent types.
+    type AgentType: AgentType;
+
+    /// Where the route leads.
+    const AGENT_TYPE: Self::AgentType;
+}

@@ -15,7 +15,7 @@ mod tree;
 pub(crate) use arriving::is_in_words;
 pub use arriving::{ArrivingAnswer, fault_so_far};
 pub use body::{LONGEST_ANSWER, body};
-pub use constraint::{ConstraintCheck, TypesOnly};
+pub use constraint::ConstraintCheck;
 pub use error::{AnswerError, AnswerFault};
 pub use read::{read_narrowed, read_strictly, read_within};
 

@@ -96,14 +96,19 @@ fn last(attempts: &[WrongAnswer]) -> String {
 /// How many characters of a model's words are handed on to a person.
 const HEARD: usize = 500;
 
-/// Notified of wrong answers as they come.
-pub trait CorrectionObserver: Send + Sync {
-    /// An answer was wrong; `correction` counts from 1 and is the one that follows, if it follows.
-    fn corrected(&self, correction: u32, error: &AnswerError);
-}
+/// Called for each wrong answer as it comes. The number counts from 1 and is that of the correction that follows, if one
+/// follows.
+pub type OnCorrection<'a> = &'a (dyn Fn(u32, &AnswerError) + Send + Sync);
 
-impl CorrectionObserver for () {
-    fn corrected(&self, _correction: u32, _error: &AnswerError) {}
+impl<M: LanguageModel + 'static> From<M> for Asker {
+    /// Asks this model, with [`DEFAULT_CORRECTIONS`] and no constraints beyond types.
+    fn from(model: M) -> Self {
+        Self {
+            model: Arc::new(model),
+            constraints: Arc::new(()),
+            corrections: DEFAULT_CORRECTIONS,
+        }
+    }
 }
 
 impl Asker {
@@ -126,20 +131,20 @@ impl Asker {
     pub async fn ask<T: Routing>(
         &self,
         context: &LlmCallContext<T>,
-        observer: &dyn CorrectionObserver,
+        on_correction: OnCorrection<'_>,
         scope: &StopScope,
     ) -> Result<Outcome<ModelRouting<T>, PartialReply>, AskError> {
         if context.form == TurnForm::OneStep || context.selection.routes().len() < 2 {
-            return self.ask_at_once(context, observer, scope).await;
+            return self.ask_at_once(context, on_correction, scope).await;
         }
-        let chosen = match self.choose(context, observer, scope).await? {
+        let chosen = match self.choose(context, on_correction, scope).await? {
             Outcome::Completed(chosen) => chosen,
             Outcome::Interrupted { reason, partial } => {
                 return Ok(Outcome::Interrupted { reason, partial });
             }
         };
         let filling = route_first::filling(context, chosen.routing);
-        let outcome = self.ask_at_once(&filling, observer, scope).await?;
+        let outcome = self.ask_at_once(&filling, on_correction, scope).await?;
         Ok(match outcome {
             Outcome::Completed(asked) => Outcome::Completed(ModelRouting {
                 corrections: chosen.corrections + asked.corrections,
@@ -154,7 +159,7 @@ impl Asker {
     async fn ask_at_once<T: Routing>(
         &self,
         context: &LlmCallContext<T>,
-        observer: &dyn CorrectionObserver,
+        on_correction: OnCorrection<'_>,
         scope: &StopScope,
     ) -> Result<Outcome<ModelRouting<T>, PartialReply>, AskError> {
         let routes = context.selection.routes();
@@ -172,7 +177,7 @@ impl Asker {
             allowed: allowed_fields(routes),
             watched: Some(routes),
         };
-        self.until_it_fits(question, observer, scope, |reply| {
+        self.until_it_fits(question, on_correction, scope, |reply| {
             self.read(context, &reply.text, reply.cut_off)
         })
         .await
@@ -182,7 +187,7 @@ impl Asker {
     async fn choose<T: Routing>(
         &self,
         context: &LlmCallContext<T>,
-        observer: &dyn CorrectionObserver,
+        on_correction: OnCorrection<'_>,
         scope: &StopScope,
     ) -> Result<Outcome<ModelRouting<RouteId<T>>, PartialReply>, AskError> {
         let offered = context.offered();
@@ -191,7 +196,7 @@ impl Asker {
             allowed: route_first::allowed(offered),
             watched: None::<RouteSet<T>>,
         };
-        self.until_it_fits(question, observer, scope, |reply| {
+        self.until_it_fits(question, on_correction, scope, |reply| {
             route_first::read(&reply.text, reply.cut_off, offered)
         })
         .await
@@ -202,7 +207,7 @@ impl Asker {
     async fn until_it_fits<T: Routing, A>(
         &self,
         question: RoutingQuestion<T>,
-        observer: &dyn CorrectionObserver,
+        on_correction: OnCorrection<'_>,
         scope: &StopScope,
         read: impl Fn(&ModelReply) -> Result<A, AnswerError> + Send,
     ) -> Result<Outcome<ModelRouting<A>, PartialReply>, AskError> {
@@ -232,7 +237,7 @@ impl Asker {
                     }));
                 }
                 Err(error) => {
-                    observer.corrected(correction + 1, &error);
+                    on_correction(correction + 1, &error);
                     call.messages.push(explanation(&allowed, &error));
                     attempts.push(WrongAnswer {
                         text: reply.text,

@@ -134,6 +134,13 @@ impl<T: Routing> LlmCallContext<T> {
         }
     }
 
+    /// The context after these decorators, in their order.
+    #[must_use]
+    pub fn decorated(self, decorators: &[Arc<dyn Decorator<T>>]) -> Self {
+        let decorators = decorators.iter();
+        decorators.fold(self, |context, decorator| decorator.decorate(context))
+    }
+
     /// The routes that are offered when the route is chosen first.
     pub fn offered(&self) -> RouteSet<T> {
         let allowed = self.selection.routes();
@@ -164,70 +171,27 @@ pub trait Decorator<T: Routing>: Send + Sync {
     fn decorate(&self, context: LlmCallContext<T>) -> LlmCallContext<T>;
 }
 
-/// Decorators in the order in which they act.
-pub struct DecoratorChain<T: Routing> {
-    decorators: Vec<Box<dyn Decorator<T>>>,
-}
-
-impl<T: Routing> Default for DecoratorChain<T> {
-    /// The decorators that narrow: [`FilterPropertiesDecorator`], then [`ReturnRouteDecorator`].
-    fn default() -> Self {
-        Self::empty()
-            .then(FilterPropertiesDecorator)
-            .then(ReturnRouteDecorator)
-    }
-}
-
-impl<T: Routing> DecoratorChain<T> {
-    /// A chain that changes nothing.
-    pub fn empty() -> Self {
-        Self {
-            decorators: Vec::new(),
-        }
-    }
-
-    /// The chain with one more decorator at its end.
-    #[must_use]
-    pub fn then(mut self, decorator: impl Decorator<T> + 'static) -> Self {
-        self.decorators.push(Box::new(decorator));
-        self
-    }
-
-    /// The context after all decorators.
-    pub fn decorate(&self, context: LlmCallContext<T>) -> LlmCallContext<T> {
-        self.decorators
-            .iter()
-            .fold(context, |context, decorator| decorator.decorate(context))
-    }
-}
-
-/// Narrows the answer to an interrupt to its one target: what was decided, else the target of the
-/// bound reroute event, else the origin. Leaves every other record as it is.
+/// Narrows where an answer may go.
+///
+/// The answer to an interrupt: to its one target, which is what was decided, else the target of the bound reroute event,
+/// else the origin. An agent's own record: of its return routes, to the one that leads back to its caller.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FilterPropertiesDecorator;
 
 impl<T: Routing> Decorator<T> for FilterPropertiesDecorator {
     fn decorate(&self, mut context: LlmCallContext<T>) -> LlmCallContext<T> {
-        if T::KIND == RoutingKind::Interrupt
-            && let Some(target) = context.snapshot.target()
-        {
-            context.selection = Selection::Only(target);
-        }
-        context
-    }
-}
-
-/// Narrows the return routes of an agent's own record to the one that leads back to its caller.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ReturnRouteDecorator;
-
-impl<T: Routing> Decorator<T> for ReturnRouteDecorator {
-    fn decorate(&self, mut context: LlmCallContext<T>) -> LlmCallContext<T> {
-        if T::KIND == RoutingKind::Agent
-            && let Some(caller) = context.snapshot.caller
-            && RouteSet::<T>::RETURNS.contains(caller)
-        {
-            context.selection = Selection::Returning(caller);
+        let RouteSnapshot { caller, .. } = context.snapshot;
+        match T::KIND {
+            RoutingKind::Interrupt => {
+                if let Some(target) = context.snapshot.target() {
+                    context.selection = Selection::Only(target);
+                }
+            }
+            RoutingKind::Agent => {
+                if let Some(caller) = caller.filter(|&it| RouteSet::<T>::RETURNS.contains(it)) {
+                    context.selection = Selection::Returning(caller);
+                }
+            }
         }
         context
     }

@@ -16,13 +16,12 @@ use std::sync::Arc;
 use crate::agent_type::AgentType;
 use crate::ask::Asker;
 use crate::blackboard::Blackboard;
-use crate::clock::Clock;
-use crate::context::DecoratorChain;
+use crate::context::{Decorator, FilterPropertiesDecorator};
 use crate::ids::{InterruptId, NodeId, RunId};
 use crate::interrupt::SealedInterrupt;
+use crate::memory::InMemoryRouter;
 use crate::model::Message;
 use crate::outcome::Outcome;
-use crate::reroute::PendingReroutes;
 use crate::review::Reviewer;
 use crate::routing::InterruptRoutes;
 use crate::stop::{StopReason, StopScope};
@@ -32,10 +31,9 @@ use slot::Slot;
 
 pub use ask_reviewer::ReviewDecision;
 pub use decisions::{
-    DecisionError, DecisionPart, Decisions, InMemoryDecisions, PersonPrompt, Proposal,
-    RecordedDecision,
+    DecisionError, DecisionPart, Decisions, PersonPrompt, Proposal, RecordedDecision,
 };
-pub use observer::{InterruptObserver, LifecycleEvent, Unobserved};
+pub use observer::{InterruptObserver, LifecycleEvent};
 pub use resolution::{DecidedBy, Declined, FilledBy, HandleError, Resolution, Routed};
 
 /// How the handler decides.
@@ -69,28 +67,6 @@ impl Default for HandlerPolicy {
     }
 }
 
-/// The ports and the policy of a handler.
-pub struct HandlerConfig<I: SealedInterrupt, R: InterruptRoutes> {
-    /// Fills in requests.
-    pub asker: Asker,
-    /// Answers AGENT_REVIEW; usually the same model as the asker's.
-    pub reviewing_model: Asker,
-    /// Answers questions and resumes paused runs.
-    pub reviewer: Arc<dyn Reviewer>,
-    /// Keeps reroute events.
-    pub reroutes: Arc<dyn PendingReroutes<I::Kind>>,
-    /// Keeps decisions, and consumes reroutes with them.
-    pub decisions: Arc<dyn Decisions<R::AgentType>>,
-    /// Prepares the call that fills in a request.
-    pub decorators: DecoratorChain<R>,
-    /// Notified of what happens, as it happens.
-    pub observer: Arc<dyn InterruptObserver>,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// How to decide.
-    pub policy: HandlerPolicy,
-}
-
 /// Where an interrupt was raised.
 #[derive(Clone, Copy)]
 pub struct OperationContext<'a> {
@@ -112,10 +88,16 @@ pub struct OperationContext<'a> {
 
 /// Handles the interrupts of all kinds of agents.
 ///
-/// It keeps what was decided about each interrupt until it is told to
-/// [forget](UnifiedInterruptHandler::forget) it.
+/// It needs a model that fills in requests and a reviewer who answers; the rest has defaults. It keeps what was decided
+/// about each interrupt until it is told to [forget](UnifiedInterruptHandler::forget) it.
 pub struct UnifiedInterruptHandler<I: SealedInterrupt, R: InterruptRoutes> {
-    config: HandlerConfig<I, R>,
+    asker: Asker,
+    reviewing_model: Asker,
+    reviewer: Arc<dyn Reviewer>,
+    decisions: Arc<dyn Decisions<I::Kind>>,
+    decorators: Vec<Arc<dyn Decorator<R>>>,
+    observer: Option<Arc<InterruptObserver>>,
+    policy: HandlerPolicy,
     slots: DashMap<InterruptId, Arc<Slot<R>>>,
 }
 
@@ -137,11 +119,68 @@ where
     I::Kind: AgentType<Route = R::AgentType>,
     R: InterruptRoutes,
 {
-    /// A handler over these ports.
-    pub fn new(config: HandlerConfig<I, R>) -> Self {
+    /// A handler whose requests this model fills in, and whose questions this reviewer answers.
+    ///
+    /// It keeps decisions in memory and knows of no supervisors ([`InMemoryRouter`]); the same model answers AGENT_REVIEW;
+    /// the answer is narrowed by [`FilterPropertiesDecorator`]; no one observes it.
+    pub fn new(model: impl Into<Asker>, reviewer: impl Reviewer + 'static) -> Self {
+        let asker = model.into();
         Self {
-            config,
+            reviewing_model: asker.clone(),
+            asker,
+            reviewer: Arc::new(reviewer),
+            decisions: Arc::new(InMemoryRouter::default()),
+            decorators: vec![Arc::new(FilterPropertiesDecorator)],
+            observer: None,
+            policy: HandlerPolicy::default(),
             slots: DashMap::new(),
+        }
+    }
+
+    /// The same, with another model for AGENT_REVIEW.
+    #[must_use]
+    pub fn with_reviewing_model(self, model: impl Into<Asker>) -> Self {
+        let reviewing_model = model.into();
+        Self {
+            reviewing_model,
+            ..self
+        }
+    }
+
+    /// The same, with what keeps decisions and the reroutes that they use: the [`InMemoryRouter`] to which supervisors
+    /// publish, or a store of your own.
+    #[must_use]
+    pub fn with_decisions(self, decisions: Arc<dyn Decisions<I::Kind>>) -> Self {
+        Self { decisions, ..self }
+    }
+
+    /// The same, with other decorators of the call that fills in a request, in the order in which they act. They must
+    /// narrow the answer to its one target, as [`FilterPropertiesDecorator`] does: else the model is not asked
+    /// ([`HandleError::NotNarrowed`]).
+    #[must_use]
+    pub fn with_decorators(self, decorators: Vec<Arc<dyn Decorator<R>>>) -> Self {
+        Self { decorators, ..self }
+    }
+
+    /// The same, with an observer of what happens.
+    #[must_use]
+    pub fn with_observer(
+        self,
+        observer: impl Fn(InterruptId, LifecycleEvent<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        let observer: Option<Arc<InterruptObserver>> = Some(Arc::new(observer));
+        Self { observer, ..self }
+    }
+
+    /// The same, with another policy.
+    #[must_use]
+    pub fn with_policy(self, policy: HandlerPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    fn observe(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>) {
+        if let Some(observer) = &self.observer {
+            observer(interrupt, moment);
         }
     }
 
@@ -153,7 +192,7 @@ where
     /// one.
     ///
     /// An interrupted outcome leaves the reroute bound, as an error does. If the interrupt is not handled again,
-    /// [release](PendingReroutes::release) it.
+    /// [release](InMemoryRouter::release) it.
     ///
     /// # Errors
     ///
@@ -191,6 +230,6 @@ where
     /// consumed stays consumed, so its resolution is then refused.
     pub fn forget(&self, interrupt: InterruptId) {
         self.slots.remove(&interrupt);
-        self.config.decisions.forget(interrupt);
+        self.decisions.forget(interrupt);
     }
 }

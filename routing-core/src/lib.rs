@@ -1,48 +1,123 @@
-//! Typed interrupt routing for multi-agent language-model orchestrators.
+//! Typed interrupt routing for multi-agent language-model orchestrators: agents interrupt, one handler decides, and the
+//! work goes on along exactly one route.
 //!
-//! A *routing record* is a struct with one optional field for each place an agent may go. From it,
-//! [`derive@Routing`] makes a marker type for each route, the set of all routes, the schemas that a
-//! model is shown, and the strict reading of what the model answers. A value narrowed to one route
-//! cannot hold another: that is a type, not a check.
+//! ```text
+//!  supervisor ──publish──► EventBus ──► stored, and bound to the agent's next interrupt
+//!                                                  │
+//!  agent ──InterruptRequest──► UnifiedInterruptHandler ──asks──► a person or a model
+//!                                                  │ the decision fixes the target
+//!              FilterPropertiesDecorator: a schema with one route ──► a model fills its request
+//!                                                  │ read strictly, corrected a bounded number of times
+//!  action ◄──BlackboardRoutingPlanner◄── InterruptRouting, one field set
+//! ```
 //!
-//! # Quick start
+//! # Who: an enumeration of agents
+//!
+//! [`derive@AgentType`]: their names on the wire, and the route to which each one's interrupts come back.
+//!
+//! # What they ask: a sealed enumeration of interrupts
+//!
+//! [`derive@InterruptRequest`]: one variant for each agent. A kind without a variant does not compile.
+//!
+//! # Where they may go: a record with one optional field for each route
+//!
+//! [`derive@Routing`] makes a marker type for each field, the sets of them, the schemas that models are shown, and the strict
+//! reading of what they answer. A value [narrowed](Narrowed) to one route cannot hold another: that is a type, not a check.
+//!
+//! # Handling: one way for all of them
+//!
+//! [`handler::UnifiedInterruptHandler`] needs a [model](model::LanguageModel) and a [reviewer](review::Reviewer). It asks, fixes
+//! the target, [narrows](context::FilterPropertiesDecorator) the schema to it, lets the model fill in that one request, and asks
+//! a person if it cannot. Handled again, an interrupt has the same resolution, and no one is asked twice. The derived `dispatch`
+//! of a record calls the action of its one set field; [`planner::BlackboardRoutingPlanner`] does so for actions that are
+//! registered at run time.
+//!
+//! # Supervisors: events that send an answer elsewhere
+//!
+//! An [event](event::InterruptRequestEvent) is [published](bus::EventBus::publish) to a running agent. It is stored before the agent learns of it,
+//! bound to the interrupt that answers it, and consumed with the decision, once. [`memory::InMemoryRouter`] keeps it in one
+//! process; a store of your own implements [`handler::Decisions`].
+//!
+//! # All of it
 //!
 //! ```
-//! use interrupt_router::answer::read_narrowed;
-//! use interrupt_router::model::Dialect;
-//! use interrupt_router::{AgentType, Route, Routing};
+//! use interrupt_router::prelude::*;
+//! # use schemars::JsonSchema;
+//! # use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
-//! enum Desk {
-//!     Writer,
-//!     Publisher,
+//! enum AgentKind {
+//!     Discovery,
+//!     Planning,
 //! }
 //!
-//! #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-//! struct Article {
-//!     title: String,
+//! #[derive(Debug, Clone, InterruptRequest)]
+//! #[interrupt(kind = AgentKind)]
+//! enum Interrupt {
+//!     Discovery(InterruptDetails),
+//!     Planning(InterruptDetails),
 //! }
 //!
-//! /// Where an article goes after an interrupt.
+//! #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+//! struct Goal {
+//!     goal: String,
+//! }
+//!
 //! #[derive(Debug, Clone, Routing)]
-//! #[routing(agent_types = Desk)]
-//! struct AfterInterrupt {
-//!     /// Write it again.
-//!     #[route(marker = WriterRoute, agent_type = Writer)]
-//!     rewrite: Option<Article>,
-//!     /// Publish it.
-//!     #[route(marker = PublisherRoute, agent_type = Publisher)]
-//!     publish: Option<Article>,
+//! #[routing(agent_types = AgentKind)]
+//! struct InterruptRouting {
+//!     #[route(marker = DiscoveryRoute, agent_type = Discovery)]
+//!     discovery_request: Option<Goal>,
+//!     #[route(marker = PlanningRoute, agent_type = Planning)]
+//!     planning_request: Option<Goal>,
 //! }
 //!
-//! // The writer was interrupted: its model is shown one route, and can answer along no other.
-//! assert!(!WriterRoute::schema(Dialect::JsonSchema).text().contains("publish"));
-//! let refused = read_narrowed::<WriterRoute>(br#"{"publish": {"title": "Too early"}}"#);
-//! assert_eq!(refused.unwrap_err().path(), "$.publish");
+//! # struct Model;
+//! # #[async_trait]
+//! # impl LanguageModel for Model {
+//! #     fn name(&self) -> &str { "model" }
+//! #     fn dialect(&self) -> Dialect { Dialect::JsonSchema }
+//! #     async fn call(&self, call: ModelCall, _: &StopScope) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+//! #         assert!(!call.schema.text().contains("planningRequest"));
+//! #         let text = r#"{"discoveryRequest": {"goal": "look again"}}"#.to_owned();
+//! #         Ok(Outcome::Completed(ModelReply { text, ..ModelReply::default() }))
+//! #     }
+//! # }
+//! # struct Person;
+//! # #[async_trait]
+//! # impl Reviewer for Person {
+//! #     async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
+//! #         Ok(Outcome::Completed(Answer { text: Some("look again".into()), ..Answer::default() }))
+//! #     }
+//! # }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let handler = UnifiedInterruptHandler::<Interrupt, InterruptRouting>::new(Model, Person);
+//! let raised = Interrupt::Discovery(InterruptDetails::new(
+//!     InterruptType::HumanReview,
+//!     "two sources disagree",
+//! ));
+//! let context = OperationContext {
+//!     interrupt: InterruptId::generate(),
+//!     run: RunId::generate(),
+//!     node: &NodeId::new("discovery")?,
+//!     turn: 1,
+//!     blackboard: &Blackboard::new(),
+//!     conversation: &[],
+//!     scope: &StopScope::new(),
+//! };
+//! // The model saw the one route, and could answer along no other.
+//! let outcome = handler.handle_unified_interrupt(raised, context).await?;
+//! let Some(Resolution::Routed(routed)) = outcome.completed() else {
+//!     panic!("a person answered")
+//! };
+//! assert_eq!(routed.routing.discovery_request.map(|it| it.goal), Some("look again".to_owned()));
+//! # Ok(())
+//! # }
 //! ```
 //!
-//! From here: [`handler`] resolves interrupts, [`context`] narrows calls, [`planner`] dispatches, [`bus`]
-//! and [`reroute`] carry supervisors' events, [`model`] and [`review`] are the ports to implement.
+//! `examples/fourteen.rs` is this with fourteen agents, a supervisor and a planner; `examples/own_record.rs` needs no model and no
+//! clock. Both compile with this crate alone.
 
 #[cfg(test)]
 extern crate self as interrupt_router;
@@ -53,12 +128,12 @@ mod answer_form;
 pub mod ask;
 mod blackboard;
 pub mod bus;
-mod clock;
 pub mod context;
 pub mod event;
 pub mod handler;
 mod ids;
 mod interrupt;
+pub mod memory;
 pub mod model;
 mod narrowed;
 mod outcome;
@@ -75,7 +150,6 @@ mod verdict;
 pub use agent_type::{AgentType, UnknownAgentType};
 pub use answer_form::AnswerForm;
 pub use blackboard::{Blackboard, Entry};
-pub use clock::{Clock, SystemClock};
 pub use ids::{
     DecisionId, EventId, EventIdLengthError, InterruptId, NodeId, ParseIdError, ParseNodeIdError,
     RuleId, RunId,
@@ -85,7 +159,7 @@ pub use interrupt::{
 };
 pub use narrowed::Narrowed;
 pub use outcome::Outcome;
-pub use route::{AgentRoute, Request, Route, RouteId, RouteInfo};
+pub use route::{Route, RouteId, RouteInfo};
 pub use route_set::RouteSet;
 pub use routing::{Component, DispatchError, InterruptRoutes, OneRouteError, Routing, RoutingKind};
 pub use stop::{StopMode, StopReason, StopScope, StopSource};
@@ -187,7 +261,7 @@ pub use interrupt_router_derive::InterruptRequest;
 /// Derives [`trait@Routing`] for a record: a struct with an optional field for each route, 1 to 64.
 ///
 /// ```
-/// use interrupt_router::{AgentRoute, AgentType, InterruptRoutes, Route, RouteSet, Routing};
+/// use interrupt_router::{AgentType, InterruptRoutes, Route, RouteSet, Routing};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -245,8 +319,8 @@ pub use interrupt_router_derive::InterruptRequest;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// It makes a marker type for each field, beside the record and as visible; [`Route`] for each of them
-/// and [`AgentRoute`] if it leads to an agent type; `Serialize`, `Deserialize` and `JsonSchema` of
+/// It makes a marker type for each field, beside the record and as visible; [`Route`] for each of them,
+/// with a constant `AGENT_TYPE` if it leads to an agent type; `Serialize`, `Deserialize` and `JsonSchema` of
 /// the record; the trait of its actions, and the function `dispatch` of the record, which gives the
 /// request of the one set field to its action. Doc comments become the descriptions that a model reads.
 ///
@@ -271,6 +345,28 @@ pub use interrupt_router_derive::InterruptRequest;
 /// a name that not every provider takes. What a derive cannot see, within the requests, [`Routing::check`]
 /// finds: write `Record::check().unwrap()` in a test.
 pub use interrupt_router_derive::Routing;
+
+/// Writes the ports' asynchronous functions: [`model::LanguageModel`], [`review::Reviewer`], [`handler::Decisions`] and others.
+pub use async_trait::async_trait;
+
+/// What most orchestrators need: `use interrupt_router::prelude::*`.
+pub mod prelude {
+    pub use crate::bus::{DEFAULT_BACKLOG, EventBus, NodeStatus};
+    pub use crate::context::{FilterPropertiesDecorator, LlmCallContext};
+    pub use crate::event::InterruptRequestEvent;
+    pub use crate::handler::{OperationContext, Resolution, UnifiedInterruptHandler};
+    pub use crate::memory::{InMemoryRouter, RunningAgents};
+    pub use crate::model::{
+        Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply,
+    };
+    pub use crate::planner::{ActionInfo, BlackboardRoutingPlanner, Next, Step};
+    pub use crate::review::{Answer, Question, ReviewError, Reviewer};
+    pub use crate::{
+        AgentInterrupt, AgentType, Blackboard, EventId, InterruptDetails, InterruptId,
+        InterruptRequest, InterruptType, NodeId, Outcome, Route, Routing, RunId, StopScope,
+        async_trait,
+    };
+}
 
 #[doc(hidden)]
 pub mod __private;

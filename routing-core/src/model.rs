@@ -291,7 +291,7 @@ impl TokenUsage {
 }
 
 /// A model's whole answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelReply {
     /// The text, which should be one JSON value if no tool is asked for.
     pub text: String,
@@ -366,4 +366,27 @@ pub trait LanguageModel: Send + Sync {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError>;
+}
+
+#[async_trait]
+impl<M: LanguageModel + ?Sized> LanguageModel for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        (**self).dialect()
+    }
+
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
+        (**self).turn_form(caller)
+    }
+
+    async fn call(
+        &self,
+        call: ModelCall,
+        scope: &StopScope,
+    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+        (**self).call(call, scope).await
+    }
 }

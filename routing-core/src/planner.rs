@@ -11,30 +11,7 @@ use std::sync::Arc;
 use crate::interrupt::SealedInterrupt;
 use crate::routing::{OneRouteError, Routing};
 
-/// A routing of any record, for results whose next step only the planner needs to know.
-pub trait AnyRouting: Send {
-    /// Takes out the one set field, without its types.
-    ///
-    /// # Errors
-    ///
-    /// [`OneRouteError`] if none is set, or more than one.
-    fn into_step(self: Box<Self>) -> Result<Step, OneRouteError>;
-}
-
-impl<R: Routing> AnyRouting for R {
-    fn into_step(self: Box<Self>) -> Result<Step, OneRouteError> {
-        let component = self.into_one()?;
-        let info = component.route.info();
-        Ok(Step {
-            record: R::NAME,
-            field: info.field,
-            request: info.request,
-            value: component.value,
-        })
-    }
-}
-
-/// Where a routing leads.
+/// Where a routing leads: its one set field, without its types.
 #[derive(Debug)]
 pub struct Step {
     /// The record's name.
@@ -46,10 +23,28 @@ pub struct Step {
     value: Box<dyn Any + Send>,
 }
 
+impl Step {
+    /// Takes out the one set field of a routing.
+    ///
+    /// # Errors
+    ///
+    /// [`OneRouteError`] if none is set, or more than one.
+    pub fn of<R: Routing>(routing: R) -> Result<Self, OneRouteError> {
+        let component = routing.into_one()?;
+        let info = component.route.info();
+        Ok(Self {
+            record: R::NAME,
+            field: info.field,
+            request: info.request,
+            value: component.value,
+        })
+    }
+}
+
 /// What an action leads to.
 pub enum Next<O> {
-    /// Another routing: the planner continues.
-    Routing(Box<dyn AnyRouting>),
+    /// Another routing: the planner [continues](BlackboardRoutingPlanner::dispatch).
+    Routing(Result<Step, OneRouteError>),
     /// The end.
     Finished(O),
 }
@@ -57,7 +52,7 @@ pub enum Next<O> {
 impl<O> Next<O> {
     /// Continues with a routing.
     pub fn routing(routing: impl Routing) -> Self {
-        Self::Routing(Box::new(routing))
+        Self::Routing(Step::of(routing))
     }
 }
 
@@ -213,7 +208,7 @@ impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E
             .map(|action| action.info)
     }
 
-    /// Runs the action that takes the routing's one set component.
+    /// Runs the action that takes the one set component of a routing: `dispatch(Step::of(routing), context)`.
     ///
     /// # Errors
     ///
@@ -224,26 +219,18 @@ impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E
     /// As safe as the action: dropping the future drops the action's.
     pub async fn dispatch(
         &self,
-        routing: Box<dyn AnyRouting>,
+        step: Result<Step, OneRouteError>,
         context: &C,
     ) -> Result<Next<O>, PlanError<E>> {
-        let step = routing.into_step()?;
-        let no_action = |step: &Step| PlanError::NoAction {
-            record: step.record,
-            field: step.field,
-            request: step.request,
-            known: self.names(),
-        };
-        let Some(action) = self.actions.get(&(*step.value).type_id()) else {
-            return Err(no_action(&step));
-        };
         let Step {
             record,
             field,
             request,
             value,
-        } = step;
-        let Some(running) = (action.run)(value, context) else {
+        } = step?;
+        let action = self.actions.get(&(*value).type_id());
+        let running = action.and_then(|action| Some((action, (action.run)(value, context)?)));
+        let Some((action, running)) = running else {
             let known = self.names();
             return Err(PlanError::NoAction {
                 record,

@@ -1,193 +1,136 @@
-//! Where a supervisor wants an interrupt's answer to go: a small state machine, and the port that keeps it.
+//! Where a supervisor wants an interrupt's answer to go: the states of a reroute, and the changes between them.
 //!
 //! A reroute is stored before its agent is told, bound to the interrupt that answers it, and consumed
 //! with the decision, exactly once. Preparing a schema never changes it, so a retry sees the same bytes.
 
-mod machine;
-mod memory;
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
 
-use async_trait::async_trait;
-use jiff::Timestamp;
+use crate::ids::{DecisionId, EventId, InterruptId};
 
-use crate::agent_type::AgentType;
-use crate::event::InterruptRequestEvent;
-use crate::ids::{DecisionId, EventId, InterruptId, NodeId, RunId};
+/// How long a reroute waits for its interrupt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RerouteLimits {
+    /// How long it may be pending.
+    pub lifetime: SignedDuration,
+    /// How many turns its node may take without raising the interrupt.
+    pub ignored_turns: u32,
+}
 
-pub use machine::{CancelCause, IllegalReroute, RerouteChange, RerouteState};
-pub use memory::{InMemoryReroutes, RerouteLimits};
+impl Default for RerouteLimits {
+    /// One hour, and three turns.
+    fn default() -> Self {
+        Self {
+            lifetime: SignedDuration::from_hours(1),
+            ignored_turns: 3,
+        }
+    }
+}
 
-/// A stored reroute.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredReroute<K: AgentType> {
-    /// The event that asked for it.
-    pub event: InterruptRequestEvent<K>,
-    /// The run of the event's node.
-    pub run: RunId,
-    /// What became of it.
+/// Why a reroute was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelCause {
+    /// Its node ended before it raised an interrupt.
+    NodeEnded,
+    /// Its node took too many turns without raising an interrupt.
+    Ignored,
+    /// The interrupt that it was published with has ended before its node raised one: it was withdrawn, say.
+    InterruptEnded,
+}
+
+/// What became of a reroute.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum RerouteState {
+    /// It waits for its node to raise an interrupt.
+    Pending,
+    /// Its node has raised this interrupt.
+    Bound {
+        /// The interrupt.
+        interrupt: InterruptId,
+    },
+    /// The interrupt's decision has used it. Final.
+    Consumed {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// The decision.
+        decision: DecisionId,
+    },
+    /// It waited too long. Final.
+    Expired,
+    /// A newer event for its node has replaced it. Final.
+    Superseded {
+        /// The newer event.
+        by: EventId,
+    },
+    /// It was given up. Final.
+    Cancelled {
+        /// Why.
+        cause: CancelCause,
+    },
+}
+
+/// What may happen to a reroute.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RerouteChange {
+    /// Its node raised an interrupt.
+    Bind(InterruptId),
+    /// The interrupt was decided.
+    Consume(DecisionId),
+    /// The interrupt ended without a decision.
+    Release,
+    /// It waited too long.
+    Expire,
+    /// A newer event came.
+    Supersede(EventId),
+    /// It is given up.
+    Cancel(CancelCause),
+}
+
+/// A change that its state does not allow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a reroute that is {state:?} cannot take {change:?}")]
+#[non_exhaustive]
+pub struct IllegalReroute {
+    /// The state, which stays as it is.
     pub state: RerouteState,
+    /// The change that was refused.
+    pub change: RerouteChange,
 }
 
-/// What storing an event did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stored {
-    /// It waits for an interrupt of its node.
-    Pending {
-        /// The older event of the node that it replaces.
-        superseded: Option<EventId>,
-    },
-    /// The same event was stored before: nothing changed.
-    AlreadyThere,
-}
+impl RerouteState {
+    /// Whether nothing can happen to it any more.
+    pub const fn is_final(&self) -> bool {
+        match self {
+            Self::Pending | Self::Bound { .. } => false,
+            Self::Consumed { .. }
+            | Self::Expired
+            | Self::Superseded { .. }
+            | Self::Cancelled { .. } => true,
+        }
+    }
 
-/// Why a store of reroutes did not do what it was asked.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The event's id belongs to an event with other content.
-    #[error("event id `{event}` belongs to another event")]
-    OtherContent {
-        /// The id.
-        event: EventId,
-    },
-    /// The store cannot be read or written.
-    #[error("the store of reroutes is unavailable: {detail}")]
-    Unavailable {
-        /// What is broken.
-        detail: String,
-    },
-}
-
-/// Why a reroute could not be consumed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConsumeError {
-    /// No reroute is bound to the interrupt.
-    #[error("no reroute is bound to {interrupt}")]
-    NotBound {
-        /// The interrupt.
-        interrupt: InterruptId,
-    },
-    /// Another decision consumed it.
-    #[error("the reroute of {interrupt} was consumed by {decision}")]
-    AlreadyConsumed {
-        /// The interrupt.
-        interrupt: InterruptId,
-        /// The decision that has it.
-        decision: DecisionId,
-    },
-    /// The store cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// Keeps reroutes. At most one is pending and at most one is bound for each node of a run.
-#[async_trait]
-pub trait PendingReroutes<K: AgentType>: Send + Sync {
-    /// Stores an event by its run and node. A newer one replaces an older one that is still pending,
-    /// which is recorded; while one is bound, the new one waits beside it.
+    /// The state after a change.
     ///
     /// # Errors
     ///
-    /// [`StoreError::OtherContent`] if the id was used for another event.
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the event is stored whole or not at all; store it again to be sure.
-    async fn store(
-        &self,
-        run: RunId,
-        event: InterruptRequestEvent<K>,
-        now: Timestamp,
-    ) -> Result<Stored, StoreError>;
-
-    /// Binds the node's pending reroute to an interrupt, and returns what is bound to it.
-    /// Called again for the same interrupt, it returns the same reroute.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the reroute is pending or bound; bind again to see.
-    async fn bind(
-        &self,
-        run: RunId,
-        node: &NodeId,
-        interrupt: InterruptId,
-        now: Timestamp,
-    ) -> Result<Option<InterruptRequestEvent<K>>, StoreError>;
-
-    /// Consumes the reroute that is bound to an interrupt, with the decision. Once: the same decision may be submitted
-    /// again, another one is refused.
-    ///
-    /// # Errors
-    ///
-    /// [`ConsumeError`].
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the reroute is bound or consumed; consume it again with the same decision.
-    async fn consume(
-        &self,
-        interrupt: InterruptId,
-        decision: DecisionId,
-    ) -> Result<EventId, ConsumeError>;
-
-    /// Lets go of the reroute that is bound to an interrupt which ended without a decision: it is
-    /// pending again, unless a newer one waits in its place, which then supersedes it.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    async fn release(&self, interrupt: InterruptId) -> Result<(), StoreError>;
-
-    /// The node took a turn without raising the interrupt. Returns the event that is given up, once the
-    /// limit of ignored turns is reached.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the turn may have been counted or not.
-    async fn turn_ignored(&self, run: RunId, node: &NodeId) -> Result<Option<EventId>, StoreError>;
-
-    /// The node has ended: its pending reroutes are cancelled. Returns them.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    async fn node_ended(&self, run: RunId, node: &NodeId) -> Result<Vec<EventId>, StoreError>;
-
-    /// Expires what has waited too long. Returns it.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe to repeat.
-    async fn expire(&self, now: Timestamp) -> Result<Vec<EventId>, StoreError>;
-
-    /// What became of an event; `None` if it was never stored.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it only reads.
-    async fn fate(&self, event: &EventId) -> Result<Option<StoredReroute<K>>, StoreError>;
+    /// [`IllegalReroute`] if the state does not allow the change.
+    pub fn after(&self, change: RerouteChange) -> Result<Self, IllegalReroute> {
+        match (self, change) {
+            (Self::Pending, RerouteChange::Bind(interrupt)) => Ok(Self::Bound { interrupt }),
+            (Self::Pending, RerouteChange::Expire) => Ok(Self::Expired),
+            (Self::Pending, RerouteChange::Supersede(by)) => Ok(Self::Superseded { by }),
+            (Self::Pending, RerouteChange::Cancel(cause)) => Ok(Self::Cancelled { cause }),
+            (Self::Bound { interrupt }, RerouteChange::Consume(decision)) => Ok(Self::Consumed {
+                interrupt: *interrupt,
+                decision,
+            }),
+            (Self::Bound { .. }, RerouteChange::Release) => Ok(Self::Pending),
+            (state, change) => Err(IllegalReroute {
+                state: state.clone(),
+                change,
+            }),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The reviewer port: people, and what answers in their place.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -184,7 +185,8 @@ pub trait Reviewer: Send + Sync {
         scope: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError>;
 
-    /// Waits until a paused run is resumed, or until any stop of `scope` is requested.
+    /// Waits until a paused run is resumed, or until any stop of `scope` is requested. Without an implementation, no one
+    /// resumes it here.
     ///
     /// # Errors
     ///
@@ -195,13 +197,38 @@ pub trait Reviewer: Send + Sync {
     /// Dropping the future leaves the run paused.
     async fn resume(
         &self,
-        pause: &Pause,
-        scope: &StopScope,
-    ) -> Result<Outcome<Resume>, ReviewError>;
+        _pause: &Pause,
+        _scope: &StopScope,
+    ) -> Result<Outcome<Resume>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
 
     /// Who gave the answer, or the resume, that this reviewer has just returned for the interrupt.
     fn answerer(&self, _interrupt: InterruptId) -> Answerer {
         Answerer::default()
+    }
+}
+
+#[async_trait]
+impl<R: Reviewer + ?Sized> Reviewer for Arc<R> {
+    async fn answer(
+        &self,
+        question: &Question,
+        scope: &StopScope,
+    ) -> Result<Outcome<Answer>, ReviewError> {
+        (**self).answer(question, scope).await
+    }
+
+    async fn resume(
+        &self,
+        pause: &Pause,
+        scope: &StopScope,
+    ) -> Result<Outcome<Resume>, ReviewError> {
+        (**self).resume(pause, scope).await
+    }
+
+    fn answerer(&self, interrupt: InterruptId) -> Answerer {
+        (**self).answerer(interrupt)
     }
 }
 
@@ -212,10 +239,6 @@ pub struct NoReviewer;
 #[async_trait]
 impl Reviewer for NoReviewer {
     async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
-        Err(ReviewError::NobodyThere)
-    }
-
-    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
         Err(ReviewError::NobodyThere)
     }
 }

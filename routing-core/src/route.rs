@@ -4,34 +4,10 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use crate::__private::MadeByDerive;
-use crate::agent_type::AgentType;
+use crate::__private::{MadeByDerive, Request};
 use crate::model::Dialect;
 use crate::routing::Routing;
 use crate::schema::AnswerSchema;
-
-/// What a route carries: data that can be read, written, and described to a model by a JSON schema.
-///
-/// Implemented for every type that has the needed derives; there is nothing to write by hand.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the request of a route: it must be read, written, and put into a JSON schema",
-    label = "not a request",
-    note = "add `#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]` to `{Self}`"
-)]
-pub trait Request:
-    Serialize + DeserializeOwned + JsonSchema + Debug + Clone + Send + Sync + 'static
-{
-}
-
-#[diagnostic::do_not_recommend]
-impl<T> Request for T where
-    T: Serialize + DeserializeOwned + JsonSchema + Debug + Clone + Send + Sync + 'static
-{
-}
 
 /// The marker of one route, made by `#[derive(Routing)]`: a type without size that represents a field.
 #[diagnostic::on_unimplemented(
@@ -42,7 +18,8 @@ pub trait Route: MadeByDerive + Copy + Default + Debug + Eq + Hash + Send + Sync
     /// The record that has this route.
     type Routing: Routing;
 
-    /// What the route carries.
+    /// What the route carries: any type that can be read, written and described to a model, so one with the derives
+    /// `Debug, Clone, Serialize, Deserialize, JsonSchema`.
     type Request: Request;
 
     /// The name of this marker.
@@ -69,19 +46,6 @@ pub trait Route: MadeByDerive + Copy + Default + Debug + Eq + Hash + Send + Sync
     fn schema(dialect: Dialect) -> &'static AnswerSchema {
         Self::Routing::schemas().narrowed(Self::id(), dialect)
     }
-}
-
-/// A route that leads to an agent type.
-#[diagnostic::on_unimplemented(
-    message = "the route `{Self}` leads to no agent type",
-    note = "give its field `#[route(agent_type = ...)]`"
-)]
-pub trait AgentRoute: Route {
-    /// The enumeration of agent types.
-    type AgentType: AgentType;
-
-    /// Where the route leads.
-    const AGENT_TYPE: Self::AgentType;
 }
 
 /// What is known of a route without its types.

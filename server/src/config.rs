@@ -4,13 +4,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupt_router::{Clock, SystemClock};
 use interrupts::Notifier;
 use interrupts::bus::Bus;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::USUAL_CLAIM;
 use interrupts::policy::Policy;
 use interrupts::store::Store;
+use interrupts::{Clock, SystemClock};
 use jiff::SignedDuration;
 use tokio_rustls::TlsAcceptor;
 

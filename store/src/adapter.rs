@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use ::interrupts::life::Limits;
 use ::interrupts::store::StoreError;
+use ::interrupts::{Clock, SystemClock};
 use interrupt_router::reroute::RerouteLimits;
-use interrupt_router::{Clock, SystemClock};
 use jiff::Timestamp;
 
 use crate::operation::Operation;

@@ -223,10 +223,9 @@ fn the_core_builds_few_crates_and_knows_no_network_and_no_store() {
 #[test]
 fn a_first_build_takes_few_crates_and_one_provider_of_tls() {
     let mut command = Command::new(env!("CARGO"));
-    command.args(["tree", "--locked", "--package", PREFIX, "--prefix", "none"]);
-    let output = command
-        .args(["--edges", "normal,build", "--format", "{p}"])
-        .output();
+    command.args(["tree", "--locked", "--package", &package("irq")]);
+    command.args(["--prefix", "none", "--edges", "normal,build"]);
+    let output = command.args(["--format", "{p}"]).output();
     let lines = String::from_utf8(output.unwrap().stdout).unwrap();
     let crates: BTreeSet<&str> = lines
         .lines()

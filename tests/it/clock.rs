@@ -1,4 +1,4 @@
-//! The core takes the time as a value: only the clock port may read one.
+//! The core takes the time as a value: only what keeps reroutes in memory reads a clock, unless it is given one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn only_the_clock_port_reads_a_clock() {
+fn only_the_in_memory_router_reads_a_clock() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../routing-core/src");
     let mut found = Vec::new();
     sources(&core, &mut found);
@@ -29,5 +29,5 @@ fn only_the_clock_port_reads_a_clock() {
         })
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
         .collect();
-    assert_eq!(readers, ["clock.rs"]);
+    assert_eq!(readers, ["memory.rs"]);
 }

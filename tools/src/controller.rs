@@ -14,7 +14,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interrupt_router::{Clock, StopMode, StopReason, StopScope, SystemClock};
+use interrupt_router::{StopMode, StopReason, StopScope};
+use interrupts::{Clock, SystemClock};
 use tokio::sync::watch;
 
 use crate::counts::{ToolCounter, ToolCounts, reason_label};

@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use interrupt_router::ask::choice_schema;
-use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
+use interrupt_router::context::{
+    Decorator as _, FilterPropertiesDecorator, LlmCallContext, RouteSnapshot, Selection,
+};
 use interrupt_router::handler::ReviewDecision;
 use interrupt_router::model::{ModelCaller, Purpose};
 use interrupt_router::schema::{AnswerSchema, Dialect};
@@ -177,7 +179,7 @@ fn decorated<R: Routing>(query: &SchemaQuery) -> Result<LlmCallContext<R>, Schem
         correction: 0,
     };
     let context = LlmCallContext::<R>::new(caller, Vec::new(), snapshot);
-    Ok(DecoratorChain::default().decorate(context))
+    Ok(FilterPropertiesDecorator.decorate(context))
 }
 
 fn interrupt_route<R: Routing>(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::run::recorder::{CallNotes, Recorder};
 use interrupt_router::answer::AnswerError;
-use interrupt_router::ask::{AskError, Asker, CorrectionObserver};
+use interrupt_router::ask::{AskError, Asker};
 use interrupt_router::context::{LlmCallContext, RouteSnapshot};
 use interrupt_router::model::{ChunkSink, Message, ModelCaller, ModelError, Purpose};
 use interrupt_router::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
@@ -131,7 +131,7 @@ impl PlanAgents {
             let recorder = Arc::clone(recorder);
             Arc::new(CallNotes { recorder, node }) as Arc<dyn ChunkSink>
         });
-        let asked = self.asker.ask(&context, &LoggedCorrections, scope).await;
+        let asked = self.asker.ask(&context, &log_correction, scope).await;
         Ok(match asked {
             Ok(Outcome::Completed(asked)) => Reached::Answer(asked.routing),
             Ok(Outcome::Interrupted { .. }) => Reached::Stopped,
@@ -210,15 +210,11 @@ fn failure(error: &AskError) -> Failure {
     }
 }
 
-struct LoggedCorrections;
-
-impl CorrectionObserver for LoggedCorrections {
-    fn corrected(&self, correction: u32, error: &AnswerError) {
-        tracing::info!(
-            correction,
-            path = error.path(),
-            reason = error.reason(),
-            "asked again"
-        );
-    }
+fn log_correction(correction: u32, error: &AnswerError) {
+    tracing::info!(
+        correction,
+        path = error.path(),
+        reason = error.reason(),
+        "asked again"
+    );
 }

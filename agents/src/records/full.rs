@@ -2,9 +2,10 @@
 //!
 //! None of this is in a schema. A model neither sees the added parts nor can it set them.
 
+use schemars::JsonSchema;
 use std::fmt::Debug;
 
-use interrupt_router::{NodeId, Request};
+use interrupt_router::NodeId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,9 @@ use super::request::{
 use crate::agent_kind::AgentKind;
 
 /// A request as a model fills it: one of the fourteen.
-pub trait Draft: Request {
+pub trait Draft:
+    Serialize + DeserializeOwned + JsonSchema + Debug + Clone + Send + Sync + 'static
+{
     /// What our code adds besides the node's id.
     type Carried: Serialize + DeserializeOwned + Debug + Clone + PartialEq + Send + Sync + 'static;
 

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicU64;
 
 use interrupt_router::bus::EventBus;
 use interrupt_router::model::LanguageModel as _;
-use interrupt_router::reroute::PendingReroutes;
 use interrupt_router::{Route, RunId, StopScope};
 use tokio::sync::Mutex;
 
@@ -18,6 +17,7 @@ use crate::workflow::flow::{Flow, FlowEnd, FlowRole, Next, Planner};
 use crate::workflow::plan::planner;
 use crate::workspace::Workspace;
 use engine::durable::replay::Replay;
+use engine::durable::reroutes::StoreReroutes;
 use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport, RunSettings, RunStart};
 use llm::SupervisorStep;
 
@@ -62,8 +62,8 @@ impl RunHandle {
     }
 
     /// Where supervisors publish events for the run's nodes.
-    pub fn bus(&self) -> Arc<dyn EventBus<AgentKind>> {
-        Arc::clone(&self.engine.bus) as Arc<_>
+    pub fn bus(&self) -> Arc<EventBus<AgentKind>> {
+        Arc::clone(&self.engine.bus)
     }
 
     /// The run's nodes and what each does.
@@ -71,9 +71,9 @@ impl RunHandle {
         Arc::clone(&self.engine.nodes)
     }
 
-    /// The fates of the events that were published.
-    pub fn reroutes(&self) -> Arc<dyn PendingReroutes<AgentKind>> {
-        Arc::clone(&self.engine.reroutes) as Arc<_>
+    /// The reroutes of the events that were published.
+    pub fn reroutes(&self) -> Arc<StoreReroutes> {
+        Arc::clone(&self.engine.reroutes)
     }
 
     /// Delivers what comes from outside to the run's nodes, for the task that takes it from the store.

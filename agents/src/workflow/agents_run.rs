@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::run::{CheckpointContent, Kinds, LiveRun, RunSettings, WorkflowParts};
-use interrupt_router::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
+use interrupt_router::bus::{BusEvent, DEFAULT_BACKLOG, EventBus};
 use interrupt_router::handler::{Branches, UnifiedInterruptHandler};
 use interrupt_router::{Blackboard, EventId, NodeId};
 use llm::SupervisorStep;
@@ -29,7 +29,7 @@ pub(crate) struct AgentsRun {
     pub(crate) workspace: Workspace,
     pub(crate) blackboard: Blackboard,
     pub(crate) handler: UnifiedInterruptHandler<InterruptRequest, InterruptRouting>,
-    pub(crate) bus: Arc<InProcessBus<AgentKind>>,
+    pub(crate) bus: Arc<EventBus<AgentKind>>,
     /// Targets of workers that left their dispatch node, as far as the run has not gone there yet.
     later: Mutex<VecDeque<InterruptRouting>>,
     script: Mutex<Vec<(usize, SupervisorStep)>>,
@@ -68,7 +68,7 @@ impl AgentsRun {
         Self {
             // A run with a store has checkpoints to fork from.
             handler: live.handler(Branches::Forked),
-            bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            bus: Arc::new(EventBus::new(admission, DEFAULT_BACKLOG)),
             live,
             goal,
             workspace,

@@ -1,6 +1,7 @@
 //! Which request goes to which kind of node, and what that node answers with.
 
-use interrupt_router::{Request, Routing};
+use interrupt_router::Routing;
+use serde::Serialize;
 
 use crate::agent_kind::AgentKind;
 use crate::records::{
@@ -37,7 +38,7 @@ pub(crate) trait NodeRequest: Draft {
 /// A request with work for several workers.
 pub(crate) trait Batch: NodeRequest {
     /// The work of one worker.
-    type Work: Request + PartialEq;
+    type Work: Serialize + Clone + PartialEq + Send + Sync;
 
     /// What a worker answers.
     type WorkerRouting: Routing;

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use interrupt_router::answer::AnswerError;
 use interrupt_router::ask::{AskError, ModelRouting};
-use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::context::{
+    Decorator as _, FilterPropertiesDecorator, LlmCallContext, RouteSnapshot,
+};
 use interrupt_router::model::{Message, ModelCaller, PartialReply, Purpose, TurnForm};
 use interrupt_router::{AgentType, Outcome, RouteId, RouteSet, Routing, StopScope};
 use tracing::Instrument as _;
@@ -11,7 +14,7 @@ use tracing::Instrument as _;
 use super::flow::Flow;
 use super::kinds::{INTERRUPT_FIELD, comes_back};
 use super::node::Node;
-use engine::run::recorder::{AnswerChunks, Corrections};
+use engine::run::recorder::AnswerChunks;
 use engine::run::spans::failed;
 use journal::error::KeepError;
 
@@ -62,14 +65,14 @@ pub(super) async fn ask<R: Routing>(
     messages: Vec<Message>,
     scope: &StopScope,
 ) -> Result<Outcome<ModelRouting<R>, PartialReply>, AskError> {
-    let corrections = Corrections {
-        recorder: Arc::clone(&flow.engine.recorder),
-        node: node.id.clone(),
+    let recorder = &flow.engine.recorder;
+    let corrected = |correction, error: &AnswerError| {
+        recorder.corrected(&node.id, correction, error);
     };
     let context = context::<R>(flow, node, messages);
     let engine = &flow.engine;
     let span = engine.spans.turn(&node.id, node.kind.name(), node.turn);
-    let asked = engine.asker.ask(&context, &corrections, scope);
+    let asked = engine.asker.ask(&context, &corrected, scope);
     let asked = asked.instrument(span.clone()).await;
     if let Err(error) = &asked {
         failed(&span, error);
@@ -102,7 +105,7 @@ fn context<R: Routing>(flow: &Flow, node: &Node, messages: Vec<Message>) -> LlmC
         recorder: Arc::clone(&flow.engine.recorder),
         node: node.id.clone(),
     }));
-    DecoratorChain::default().decorate(context)
+    FilterPropertiesDecorator.decorate(context)
 }
 
 /// The routes that a node naming its route first is not offered: it has gone round in a circle by them.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use interrupt_router::ask::{AskError, ModelRouting};
-use interrupt_router::bus::EventBus;
 use interrupt_router::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use interrupt_router::model::Message;
 use interrupt_router::{

@@ -7,17 +7,12 @@ use agents::catalogue::{RecordKind, SchemaQuery, records, schema};
 use agents::records::{InterruptRequest, InterruptRouting};
 use async_trait::async_trait;
 use interrupt_router::ask::Asker;
-use interrupt_router::context::DecoratorChain;
-use interrupt_router::handler::{
-    HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
-    UnifiedInterruptHandler, Unobserved,
-};
-use interrupt_router::reroute::InMemoryReroutes;
+use interrupt_router::handler::{OperationContext, Resolution, UnifiedInterruptHandler};
 use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use interrupt_router::schema::Dialect;
 use interrupt_router::{
     AgentType, Blackboard, InterruptId, InterruptRoutes, InterruptType, NodeId, Outcome, Routing,
-    RunId, SealedInterrupt, StopScope, SystemClock,
+    RunId, SealedInterrupt, StopScope,
 };
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use serde_json::json;
@@ -55,18 +50,7 @@ fn handler() -> UnifiedInterruptHandler<InterruptRequest, InterruptRouting> {
         constraints: Arc::new(JsonSchemaConstraints::new()),
         corrections: 3,
     };
-    let reroutes = Arc::new(InMemoryReroutes::default());
-    UnifiedInterruptHandler::new(HandlerConfig {
-        asker: asker.clone(),
-        reviewing_model: asker,
-        reviewer: Arc::new(Agreeable),
-        decisions: Arc::new(InMemoryDecisions::new(Arc::clone(&reroutes) as _)),
-        reroutes,
-        decorators: DecoratorChain::default(),
-        observer: Arc::new(Unobserved),
-        clock: Arc::new(SystemClock),
-        policy: HandlerPolicy::default(),
-    })
+    UnifiedInterruptHandler::new(asker, Agreeable)
 }
 
 /// An interrupt as a model of this kind of agent could write it.

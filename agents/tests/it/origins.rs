@@ -9,7 +9,9 @@ use agents::records::{
     TicketAgentRouting, TicketCollectorRouting, TicketDispatchRouting, TicketOrchestratorRouting,
 };
 use agents::{AgentKind, RouteType};
-use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::context::{
+    Decorator as _, FilterPropertiesDecorator, LlmCallContext, RouteSnapshot,
+};
 use interrupt_router::model::{ModelCaller, Purpose};
 use interrupt_router::schema::Dialect;
 use interrupt_router::{AgentType, NodeId, RouteSet, Routing, RunId, SealedInterrupt};
@@ -107,6 +109,6 @@ fn shown<R: Routing>(snapshot: RouteSnapshot<R>, dialect: Dialect) -> String {
         correction: 0,
     };
     let context = LlmCallContext::<R>::new(caller, Vec::new(), snapshot);
-    let decorated = DecoratorChain::default().decorate(context);
+    let decorated = FilterPropertiesDecorator.decorate(context);
     decorated.selection.schema(dialect).text().to_owned()
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
 use engine::run::{RunReport, RunStatus};
 use interrupt_router::{
-    DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource, SystemClock,
+    DecisionId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
 };
+use interrupts::SystemClock;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role,
     RunState, Scope, State, USUAL_ATTEMPTS, Verdict,

@@ -15,9 +15,10 @@ use engine::run::{
 use engine::tools::AgentTools;
 use interrupt_router::model::LanguageModel;
 use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use interrupt_router::{AgentType, Clock, Outcome, RunId, StopScope, SystemClock};
+use interrupt_router::{AgentType, Outcome, RunId, StopScope};
 use interrupts::OwnerName;
 use interrupts::store::Store;
+use interrupts::{Clock, SystemClock};
 use llm::{RehearsalConfig, RehearsalModel, Script, ScriptVocabulary};
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};

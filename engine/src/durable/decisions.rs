@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupt_router::event::InterruptRequestEvent;
 use interrupt_router::handler::{
     DecidedBy, DecisionError, DecisionPart, Decisions, PersonPrompt, Proposal, RecordedDecision,
 };
 use interrupt_router::review::{Answerer, AnswererKind, Question, QuestionKind};
-use interrupt_router::{AgentType, InterruptDetails, InterruptId, InterruptType, StopSource};
+use interrupt_router::{
+    AgentType, InterruptDetails, InterruptId, InterruptType, NodeId, RunId, StopSource,
+};
 use interrupts::life::{
     Actor, Choosing, Decision, Interrupt, Judge, Recurrence, Refusal, Role, State, Verdict,
 };
@@ -18,6 +21,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::cancelled_pause::given_up_because;
+use super::kinds::{NamedEvent, typed};
 use super::stored_interrupts::{
     MOST_AT_ONCE, NewQuestion, StoredInterrupts, digest_of, missing, sweep_due,
 };
@@ -61,6 +65,13 @@ impl StoreDecisions {
             .store()
             .interrupt(interrupt)
             .await?)
+    }
+
+    async fn bound(&self, interrupt: InterruptId) -> Result<Option<NamedEvent>, KeepError> {
+        match self.row(interrupt).await?.and_then(|row| row.bound) {
+            Some(bound) => self.stored_interrupts.event(&bound.event).await,
+            None => Ok(None),
+        }
     }
 
     async fn known<R: AgentType>(&self, interrupt: InterruptId) -> Known<R> {
@@ -344,12 +355,25 @@ pub fn declined_note(
 }
 
 #[async_trait]
-impl<R: AgentType> Decisions<R> for StoreDecisions {
+impl<K: AgentType> Decisions<K> for StoreDecisions {
+    /// What the store has bound: that happened when the interrupt was raised.
+    async fn bind(
+        &self,
+        _run: RunId,
+        _node: &NodeId,
+        interrupt: InterruptId,
+    ) -> Result<Option<InterruptRequestEvent<K>>, DecisionError> {
+        let bound = self.bound(interrupt).await;
+        let bound = bound.map_err(|error| DecisionError::Unavailable(Box::new(error)))?;
+        let known = bound.map(typed).transpose();
+        known.map_err(|error| DecisionError::Unavailable(Box::new(error)))
+    }
+
     async fn recorded(
         &self,
         interrupt: InterruptId,
         matter: DecisionPart,
-    ) -> Result<Option<RecordedDecision<R>>, DecisionError> {
+    ) -> Result<Option<RecordedDecision<K::Route>>, DecisionError> {
         let known = self.known(self.id_of(interrupt, matter)).await;
         known.map_err(|error| error.0)
     }
@@ -380,7 +404,7 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
         &self,
         interrupt: InterruptId,
         matter: DecisionPart,
-    ) -> Result<RecordedDecision<R>, DecisionError> {
+    ) -> Result<RecordedDecision<K::Route>, DecisionError> {
         let id = self.id_of(interrupt, matter);
         let began = Instant::now();
         loop {
@@ -401,7 +425,10 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
         }
     }
 
-    async fn decide(&self, proposal: Proposal<R>) -> Result<RecordedDecision<R>, DecisionError> {
+    async fn decide(
+        &self,
+        proposal: Proposal<K::Route>,
+    ) -> Result<RecordedDecision<K::Route>, DecisionError> {
         self.settle(&proposal).await.map_err(|error| error.0)
     }
 }

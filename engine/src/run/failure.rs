@@ -8,7 +8,6 @@ use interrupt_router::InterruptId;
 use interrupt_router::ask::AskError;
 use interrupt_router::handler::{DecisionError, HandleError};
 use interrupt_router::model::ModelError;
-use interrupt_router::reroute::StoreError;
 use tokio::task::JoinError;
 
 use crate::durable::control::{StepsTaken, Trouble};
@@ -39,9 +38,6 @@ pub enum RunError {
     /// The run could not be kept.
     #[error(transparent)]
     Keep(#[from] KeepError),
-    /// The store of reroutes failed.
-    #[error("the reroute events cannot be read or written")]
-    Reroutes(#[from] StoreError),
     /// The run took as many steps as it may.
     #[error(transparent)]
     StepLimit(#[from] StepLimitReached),
@@ -151,18 +147,17 @@ impl RunError {
                 error.downcast_ref::<DecisionError>(),
                 Some(DecisionError::Unavailable(_))
             );
-            if is_model || is_decision || error.is::<KeepError>() || error.is::<StoreError>() {
+            if is_model || is_decision || error.is::<KeepError>() {
                 return true;
             }
             cause = error.source();
         }
         // A transparent error hides its source from the chain.
-        matches!(self, Self::Keep(_) | Self::Reroutes(_))
+        matches!(self, Self::Keep(_))
             || matches!(
                 self,
                 Self::Interrupt {
-                    source: HandleError::Reroutes(_)
-                        | HandleError::Decision(DecisionError::Unavailable(_)),
+                    source: HandleError::Decision(DecisionError::Unavailable(_)),
                     ..
                 }
             )
@@ -204,7 +199,6 @@ impl RunError {
             Self::Model { .. }
             | Self::Interrupt { .. }
             | Self::Keep(_)
-            | Self::Reroutes(_)
             | Self::StepLimit(_)
             | Self::NodeId(_)
             | Self::Json(_)
@@ -248,7 +242,6 @@ impl RunError {
         match self {
             Self::Model { node, .. } | Self::Interrupt { node, .. } => Some(node),
             Self::Keep(_)
-            | Self::Reroutes(_)
             | Self::StepLimit(_)
             | Self::NodeId(_)
             | Self::Json(_)

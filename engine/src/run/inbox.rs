@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupt_router::NodeId;
-use interrupt_router::bus::NodeEnded;
 use interrupts::life::Interrupt;
 use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
 
 use super::event::RunEvent;
 use super::live::LiveRun;
+use super::nodes::NodeEnded;
 use crate::durable::undelivered::{agent_message, event_message, event_of};
 
 /// Delivers to the nodes of a run while it is executed. The owner of the run in this process takes deliveries from the

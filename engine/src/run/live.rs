@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use interrupt_router::ask::Asker;
-use interrupt_router::context::DecoratorChain;
-use interrupt_router::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
+use interrupt_router::handler::{Branches, HandlerPolicy, UnifiedInterruptHandler};
 use interrupt_router::model::LanguageModel;
 use interrupt_router::reroute::RerouteState;
 use interrupt_router::review::Reviewer;
 use interrupt_router::{
-    AgentType, Clock, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
+    AgentType, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
 };
+use interrupts::Clock;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::store::{CheckpointId, NodeRow, Pages, StoreError};
 use tokio::task::{JoinError, JoinHandle};
@@ -187,20 +187,14 @@ impl LiveRun {
         I::Kind: AgentType<Route = R::AgentType>,
         R: InterruptRoutes,
     {
-        UnifiedInterruptHandler::new(HandlerConfig {
-            asker: self.asker.clone(),
-            reviewing_model: self.asker.clone(),
-            reviewer: Arc::clone(&self.reviewer),
-            reroutes: Arc::clone(&self.reroutes) as Arc<_>,
-            decisions: Arc::clone(&self.decisions) as Arc<_>,
-            decorators: DecoratorChain::default(),
-            observer: Arc::clone(&self.open_interrupts) as Arc<_>,
-            clock: Arc::clone(&self.clock),
-            policy: HandlerPolicy {
+        let open = Arc::clone(&self.open_interrupts);
+        UnifiedInterruptHandler::new(self.asker.clone(), Arc::clone(&self.reviewer))
+            .with_decisions(Arc::clone(&self.decisions) as Arc<_>)
+            .with_observer(move |interrupt, moment| open.observe(interrupt, moment))
+            .with_policy(HandlerPolicy {
                 branches,
                 ..self.policy
-            },
-        })
+            })
     }
 
     /// Who stops the run's nodes.

@@ -2,10 +2,12 @@
 
 mod mailbox;
 
+pub use mailbox::NodeEnded;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use interrupt_router::bus::{AgentDirectory, NodeStatus};
+use interrupt_router::bus::NodeStatus;
 use interrupt_router::{AgentType, NodeId, RunId};
 use interrupts::store::{CallWait, NodeActivity, NodeRow};
 use interrupts::{KindName, NameError};
@@ -297,8 +299,9 @@ fn words(state: NodeState) -> &'static str {
     }
 }
 
-impl<K: AgentType> AgentDirectory<K> for NodeDirectory {
-    fn find(&self, node: &NodeId) -> Option<NodeStatus<K>> {
+impl NodeDirectory {
+    /// What a node is and does, for events that name it.
+    pub fn status<K: AgentType>(&self, node: &NodeId) -> Option<NodeStatus<K>> {
         self.lock().entries.get(node).and_then(|entry| {
             let running = matches!(entry.letters, Mailbox::Open(_));
             Some(NodeStatus {

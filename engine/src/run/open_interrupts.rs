@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use interrupt_router::handler::{InterruptObserver, LifecycleEvent};
+use interrupt_router::handler::LifecycleEvent;
 use interrupt_router::review::Question;
 use interrupt_router::{EventId, InterruptId, NodeId};
 
@@ -268,8 +268,9 @@ fn event_id(event: &str) -> Option<EventId> {
     clippy::wildcard_enum_match_arm,
     reason = "the list of moments may grow, and only a few change what a node does"
 )]
-impl InterruptObserver for OpenInterrupts {
-    fn observe(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>) {
+impl OpenInterrupts {
+    /// Follows what happens to an interrupt.
+    pub fn observe(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>) {
         let event = self.run_event(interrupt, moment);
         let after = match &moment {
             LifecycleEvent::Bound { .. } => {

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interrupt_router::answer::AnswerError;
-use interrupt_router::ask::CorrectionObserver;
 use interrupt_router::model::{CallNote, ChunkSink};
-use interrupt_router::{Clock, NodeId, RunId};
+use interrupt_router::{NodeId, RunId};
+use interrupts::Clock;
 use jiff::Timestamp;
 
 use super::event::{RunEvent, RunObserver, RunOccurrence};
@@ -60,18 +60,11 @@ impl Recorder {
             event,
         });
     }
-}
 
-/// Records why a node's answer does not fit.
-pub struct Corrections {
-    pub recorder: Arc<Recorder>,
-    pub node: NodeId,
-}
-
-impl CorrectionObserver for Corrections {
-    fn corrected(&self, correction: u32, error: &AnswerError) {
-        self.recorder.record(RunEvent::AnswerCorrected {
-            node: self.node.clone(),
+    /// Records why a node's answer does not fit.
+    pub fn corrected(&self, node: &NodeId, correction: u32, error: &AnswerError) {
+        self.record(RunEvent::AnswerCorrected {
+            node: node.clone(),
             correction,
             path: error.path().to_owned(),
             reason: error.reason().to_owned(),
@@ -123,7 +116,7 @@ impl ChunkSink for AnswerChunks {
 
 #[cfg(test)]
 mod tests {
-    use interrupt_router::SystemClock;
+    use interrupts::SystemClock;
 
     use super::*;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use interrupt_router::bus::{Admission, AgentDirectory, BusEvent, PublishRefusal};
+use interrupt_router::bus::{Admission, BusEvent, NodeStatus, PublishRefusal};
 use interrupt_router::event::InterruptRequestEvent;
-use interrupt_router::reroute::{RerouteState, StoreError};
+use interrupt_router::reroute::{CancelCause, RerouteState};
 use interrupt_router::{AgentType, EventId, NodeId};
 use interrupts::life::State;
 use interrupts::store::Admitted;
@@ -33,10 +33,9 @@ pub struct RerouteLog {
 }
 
 fn unavailable(error: &KeepError) -> PublishRefusal {
-    StoreError::Unavailable {
+    PublishRefusal::Store {
         detail: in_words(error),
     }
-    .into()
 }
 
 impl RerouteLog {
@@ -86,7 +85,7 @@ impl RerouteLog {
     async fn tell_if_ended<K: AgentType>(
         &self,
         older: Option<&NamedEvent>,
-    ) -> Result<Option<BusEvent<K>>, StoreError> {
+    ) -> Result<Option<BusEvent<K>>, KeepError> {
         let Some(older) = older else {
             return Ok(None);
         };
@@ -103,28 +102,6 @@ impl RerouteLog {
         });
         let state = stored.state;
         Ok(Some(BusEvent::RerouteChanged { event, state }))
-    }
-
-    fn check<K: AgentType>(&self, event: &InterruptRequestEvent<K>) -> Result<(), PublishRefusal> {
-        let node = &event.node_id;
-        let Some(found) = AgentDirectory::<K>::find(&*self.nodes, node) else {
-            return Err(PublishRefusal::UnknownNode { node: node.clone() });
-        };
-        if !found.running {
-            return Err(PublishRefusal::NotRunning {
-                node: node.clone(),
-                status: found.status,
-            });
-        }
-        if found.kind != event.source_agent_type {
-            return Err(PublishRefusal::OtherSource {
-                node: node.clone(),
-                claimed: event.source_agent_type.name(),
-                actual: found.kind.name(),
-            });
-        }
-        // All routes may be named: the type has no others.
-        Ok(())
     }
 
     /// Admits an event that was checked, and notifies its node.
@@ -175,8 +152,11 @@ impl RerouteLog {
     async fn come_too_late(&self, event: &NamedEvent) -> Result<(), PublishRefusal> {
         let node = &event.node_id;
         let run = self.stored_interrupts.record.run;
-        self.reroutes.node_ended(run, node).await?;
-        let state = self.reroutes.state_of(&event.event_id).await?;
+        let ended = async {
+            self.reroutes.node_ended(run, node).await?;
+            self.reroutes.state_of(&event.event_id).await
+        };
+        let state = ended.await.map_err(|error| unavailable(&error))?;
         // An interrupt that the node raised before it ended may have taken the event already: then the event was
         // accepted, and its consequences remain.
         let is_taken = matches!(
@@ -199,7 +179,8 @@ impl RerouteLog {
         older: Option<&NamedEvent>,
     ) -> Result<Option<BusEvent<K>>, PublishRefusal> {
         let older = older.filter(|older| older.event_id != event.event_id);
-        Ok(self.tell_if_ended(older).await?)
+        let told = self.tell_if_ended(older).await;
+        told.map_err(|error| unavailable(&error))
     }
 }
 
@@ -219,7 +200,7 @@ impl<K: AgentType> Admission<K> for RerouteLog {
         let told = named(event.clone()).map_err(|error| unavailable(&error.into()))?;
         let admitted = async {
             if !known {
-                self.check(event)?;
+                NodeStatus::check(self.nodes.status(&event.node_id), event)?;
             }
             self.accept(&told, older.as_ref()).await
         };
@@ -239,7 +220,8 @@ impl<K: AgentType> Admission<K> for RerouteLog {
                 if known {
                     return Err(refusal);
                 }
-                self.tell_if_ended::<K>(older.as_ref()).await?;
+                let told = self.tell_if_ended::<K>(older.as_ref()).await;
+                told.map_err(|error| unavailable(&error))?;
                 Err(refusal)
             }
         }
@@ -248,7 +230,6 @@ impl<K: AgentType> Admission<K> for RerouteLog {
 
 /// A reroute's state in words.
 pub fn words(state: &RerouteState) -> String {
-    use interrupt_router::reroute::CancelCause;
     match state {
         RerouteState::Pending => "pending".to_owned(),
         RerouteState::Bound { interrupt } => format!("bound to {interrupt}"),

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use interrupt_router::answer::{ConstraintCheck, TypesOnly};
+use interrupt_router::RunId;
+use interrupt_router::answer::ConstraintCheck;
 use interrupt_router::handler::HandlerPolicy;
 use interrupt_router::model::LanguageModel;
 use interrupt_router::review::{NoReviewer, Reviewer};
-use interrupt_router::{Clock, RunId, SystemClock};
+use interrupts::{Clock, SystemClock};
 
 use super::event::RunObserver;
 use super::limits::RunLimits;
@@ -45,7 +46,7 @@ impl RunSettings {
         Self {
             run,
             model,
-            constraints: Arc::new(TypesOnly),
+            constraints: Arc::new(()),
             reviewer: Arc::new(NoReviewer),
             observer: Arc::new(()),
             limits: RunLimits::default(),

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interrupt_router::model::{Dialect, Message, ModelCaller, ModelError, ToolOffer, ToolRequest};
 use interrupt_router::review::Reviewer;
-use interrupt_router::{Clock, NodeId, StopScope};
+use interrupt_router::{NodeId, StopScope};
+use interrupts::Clock;
 use interrupts::{EffectId, IdempotencyKey};
 use tools::{
     CallEnd, CallLimits, ControllerConfig, Executor, ExecutorConfig, InterruptController,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interrupt_router::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
+use interrupt_router::bus::{BusEvent, DEFAULT_BACKLOG, EventBus};
 use interrupt_router::handler::Branches;
 use interrupt_router::model::LanguageModel as _;
 use interrupt_router::{Blackboard, EventId, NodeId, StopScope};
@@ -113,7 +113,7 @@ impl<W: Workflow> Execution<W> {
         let shared = RunContext {
             // The run is code, not a table of nodes, so it is undefined what a fork of it would be.
             handler: live.handler(Branches::Refused),
-            bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
+            bus: Arc::new(EventBus::new(admission, DEFAULT_BACKLOG)),
             live,
             blackboard: Blackboard::new(),
         };

@@ -101,7 +101,6 @@ of_a_run!(
     KeepError,
     StepLimitReached,
     interrupt_router::ParseNodeIdError,
-    interrupt_router::reroute::StoreError,
     serde_json::Error,
 );
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupt_router::Clock;
+use crate::Clock;
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, MissedTickBehavior};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupt_router::{Clock, StopMode};
+use crate::Clock;
+use interrupt_router::StopMode;
 use serde_json::json;
 use tokio::runtime::Handle;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupt_router::{Clock, SystemClock};
+use crate::{Clock, SystemClock};
 use jiff::SignedDuration;
 
 use super::abandoned_effects::{AbandonedEffects, NoAbandonedEffects};

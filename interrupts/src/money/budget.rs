@@ -3,7 +3,8 @@
 use std::fmt::{self, Debug};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use interrupt_router::{Clock, StopMode};
+use crate::Clock;
+use interrupt_router::StopMode;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Notify;

@@ -131,10 +131,11 @@ macro_rules! store_operations {
 }
 
 pub use async_trait::async_trait;
-pub use interrupt_router::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
+pub use interrupt_router::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 pub use jiff::{SignedDuration, Timestamp};
 
 pub use crate::catalogue::SharedCatalogue;
+pub use crate::clock::Clock;
 pub use crate::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, RunState,
     WithdrawCause,

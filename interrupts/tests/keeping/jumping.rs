@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use interrupt_router::{Clock, RunId, StopMode};
+use interrupt_router::{RunId, StopMode};
+use interrupts::Clock;
 use interrupts::life::{Evidence, RunState};
 use interrupts::manager::{InterruptManager, KeepError, ManagerSettings, RunEnd, Taking, Target};
 use interrupts::store::{RunError, Runs};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use interrupt_router::Clock;
+use interrupts::Clock;
 use interrupts::limits::{LimitReached, LimitWarning, StopSink};
 use interrupts::money::{Budget, BudgetConfig, ModelPrice, Money, PriceTable};
 use jiff::Timestamp;

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interrupt_router::Clock;
 use interrupt_router::model::{CallNote, ChunkSink, Message, ToolRequest};
 use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
+use interrupts::Clock;
 use tokio::sync::{mpsc, watch};
 
 use super::event::{

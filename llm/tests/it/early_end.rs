@@ -72,7 +72,10 @@ async fn ask(
         constraints: Arc::new(JsonSchemaConstraints::default()),
         corrections: 1,
     };
-    asker.ask(&context(selection), &(), scope).await.unwrap()
+    asker
+        .ask(&context(selection), &|_, _| {}, scope)
+        .await
+        .unwrap()
 }
 
 /// What the model was told was wrong with its first answer.

@@ -5,9 +5,10 @@
 //! the macro chose.
 
 use super::message::Message;
+use crate::__private::AgentRoute;
 use crate::agent_type::AgentType;
 use crate::interrupt::SealedInterrupt;
-use crate::route::{AgentRoute, RouteInfo};
+use crate::route::RouteInfo;
 use crate::routing::InterruptRoutes;
 
 /// The most routes that a record has, and so the most agent types that it covers.

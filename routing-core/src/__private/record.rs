@@ -12,9 +12,10 @@ use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
 use super::message::Message;
+use crate::__private::Request;
 use crate::agent_type::AgentType;
 use crate::answer::{AnswerError, AnswerFault};
-use crate::route::{Request, Route, RouteId};
+use crate::route::{Route, RouteId};
 use crate::routing::{InterruptRoutes, Routing};
 
 /// Names a type that must be a request: a type that is none is reported at that name, with the

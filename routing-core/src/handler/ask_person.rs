@@ -66,20 +66,20 @@ where
         context: &OperationContext<'_>,
         matter: DecisionPart,
     ) -> Result<RoutedAnswer<R>, Unresolved> {
-        let (observer, decisions) = (&self.config.observer, &self.config.decisions);
+        let decisions = &self.decisions;
         decisions
             .person_needed(PersonPrompt::Question(&question))
             .await
             .map_err(HandleError::Decision)?;
         let mut invalid = 0;
         loop {
-            observer.observe(context.interrupt, LifecycleEvent::Asked(&question));
+            self.observe(context.interrupt, LifecycleEvent::Asked(&question));
             let given = tokio::select! {
                 biased;
-                given = self.config.reviewer.answer(&question, context.scope) => given,
+                given = self.reviewer.answer(&question, context.scope) => given,
                 decided = decisions.decided_elsewhere(context.interrupt, matter) => {
                     let decision = decided.map_err(HandleError::Decision)?;
-                    observer.observe(context.interrupt, LifecycleEvent::Answered(&decision.answer));
+                    self.observe(context.interrupt, LifecycleEvent::Answered(&decision.answer));
                     return Ok(RoutedAnswer::Elsewhere(decision));
                 }
             };
@@ -99,7 +99,7 @@ where
                 Err(problem) => problem,
             };
             invalid += 1;
-            if invalid >= self.config.policy.invalid_answers {
+            if invalid >= self.policy.invalid_answers {
                 let interrupt = context.interrupt;
                 return Err(HandleError::InvalidAnswers {
                     interrupt,
@@ -110,7 +110,7 @@ where
                 .into());
             }
             let text = problem.to_string();
-            observer.observe(
+            self.observe(
                 context.interrupt,
                 LifecycleEvent::Refused { problem: &text },
             );
@@ -184,7 +184,7 @@ where
         let filled = R::__parse_narrowed(target.index(), record.as_bytes())?;
         let schema = R::schemas().narrowed(target, Dialect::JsonSchema);
         if schema.has_constraints() {
-            let constraints = &self.config.asker.constraints;
+            let constraints = &self.asker.constraints;
             constraints.check(schema, record.as_bytes())?;
         }
         Ok(filled)

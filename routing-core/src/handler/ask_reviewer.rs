@@ -151,7 +151,7 @@ where
         payload: &Value,
         context: &OperationContext<'_>,
     ) -> Result<Reviewed, Unresolved> {
-        let asker = &self.config.reviewing_model;
+        let asker = &self.reviewing_model;
         let schema =
             AnswerSchema::from_type::<ReviewDecision>("ReviewDecision", asker.model.dialect());
         let mut call = ModelCall {
@@ -189,7 +189,7 @@ where
                 correction: call.caller.correction,
                 error: &error,
             };
-            self.config.observer.observe(context.interrupt, moment);
+            self.observe(context.interrupt, moment);
             if call.caller.correction > asker.corrections {
                 return Err(HandleError::Review(error).into());
             }

@@ -9,7 +9,7 @@ use super::resolve::Raised;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
 use crate::answer::AnswerError;
-use crate::ask::{AskError, CorrectionObserver};
+use crate::ask::AskError;
 use crate::context::{LlmCallContext, RouteSnapshot};
 use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::interrupt::{InterruptType, SealedInterrupt};
@@ -33,15 +33,14 @@ where
     ) -> Result<Resolution<R>, Unresolved> {
         let interrupt = raised.context.interrupt;
         let reason = raised.details.reason.clone();
-        let observer = &self.config.observer;
         match raised.details.r#type {
             InterruptType::Stop => {
-                observer.observe(interrupt, LifecycleEvent::Stopped { reason: &reason });
+                self.observe(interrupt, LifecycleEvent::Stopped { reason: &reason });
                 let decision = decision.id;
                 Ok(Resolution::Stopped { decision, reason })
             }
             InterruptType::Prune => {
-                observer.observe(interrupt, LifecycleEvent::Pruned { reason: &reason });
+                self.observe(interrupt, LifecycleEvent::Pruned { reason: &reason });
                 Ok(Resolution::Pruned {
                     decision: decision.id,
                     node: raised.context.node.clone(),
@@ -49,7 +48,7 @@ where
                 })
             }
             InterruptType::Branch => {
-                observer.observe(interrupt, LifecycleEvent::Branched { reason: &reason });
+                self.observe(interrupt, LifecycleEvent::Branched { reason: &reason });
                 let decision = decision.id;
                 Ok(Resolution::Branched { decision, reason })
             }
@@ -80,9 +79,7 @@ where
             verdict,
             decided_by,
         };
-        self.config
-            .observer
-            .observe(raised.context.interrupt, moment);
+        self.observe(raised.context.interrupt, moment);
         Resolution::Declined(Declined {
             decision: id,
             verdict,
@@ -132,7 +129,7 @@ where
             filled_by,
             reroute: reroute.as_ref().map(EventId::as_str),
         };
-        self.config.observer.observe(interrupt, moment);
+        self.observe(interrupt, moment);
         let origin = raised.origin;
         let routed = Routed {
             routing,
@@ -179,7 +176,7 @@ where
         target: RouteId<R>,
         answer: &Answer,
     ) -> Result<Result<(R, FilledBy), String>, Unresolved> {
-        let decisions = &self.config.decisions;
+        let decisions = &self.decisions;
         let asked = decisions.person_asked(raised.context.interrupt, DecisionPart::Request);
         match asked.await.map_err(HandleError::Decision)? {
             Some(problem) => Ok(Err(problem)),
@@ -196,15 +193,11 @@ where
     ) -> Result<Result<(R, FilledBy), String>, Unresolved> {
         let context = raised.context;
         let call = self.resolution_call(raised, target, answer)?;
-        let corrections = Corrections {
-            handler: self,
-            context,
+        let corrected = |correction, error: &AnswerError| {
+            let moment = LifecycleEvent::Corrected { correction, error };
+            self.observe(context.interrupt, moment);
         };
-        let asked = self
-            .config
-            .asker
-            .ask(&call, &corrections, context.scope)
-            .await;
+        let asked = self.asker.ask(&call, &corrected, context.scope).await;
         match asked {
             Ok(Outcome::Completed(asked)) => {
                 let corrections = asked.corrections;
@@ -259,7 +252,7 @@ where
             ..raised.routes
         };
         let undecorated = LlmCallContext::new(caller, prompt.messages(), snapshot);
-        let decorated = self.config.decorators.decorate(undecorated);
+        let decorated = undecorated.decorated(&self.decorators);
         if decorated.selection.routes() == RouteSet::only(target) {
             return Ok(decorated);
         }
@@ -285,7 +278,7 @@ where
             ..
         } = raised;
         let interrupt = context.interrupt;
-        let decisions = &self.config.decisions;
+        let decisions = &self.decisions;
         let mut problem = problem;
         if let Some(standing) = decisions
             .recorded(interrupt, DecisionPart::Request)
@@ -332,7 +325,7 @@ where
         target: RouteId<R>,
         context: &OperationContext<'_>,
     ) -> Result<RecordedDecision<R::AgentType>, Unresolved> {
-        let (interrupt, decisions) = (context.interrupt, &self.config.decisions);
+        let (interrupt, decisions) = (context.interrupt, &self.decisions);
         match self
             .ask_person(question, target, context, DecisionPart::Request)
             .await?
@@ -342,9 +335,7 @@ where
                 let proposal = self.proposal_of_request(interrupt, target, answer);
                 let recorded = decisions.decide(proposal).await;
                 let recorded = recorded.map_err(HandleError::Decision)?;
-                self.config
-                    .observer
-                    .observe(interrupt, LifecycleEvent::Answered(&recorded.answer));
+                self.observe(interrupt, LifecycleEvent::Answered(&recorded.answer));
                 Ok(recorded)
             }
         }
@@ -365,7 +356,7 @@ where
             verdict,
             answer: answer.kept_with(verdict),
             decided_by: DecidedBy::Person,
-            answerer: Some(self.config.reviewer.answerer(interrupt)),
+            answerer: Some(self.reviewer.answerer(interrupt)),
             target: R::agent_type_of(target),
             is_chosen: false,
             bound: None,
@@ -408,19 +399,4 @@ enum Determined<R> {
     Unfitting(String),
     /// It does not.
     No,
-}
-
-struct Corrections<'a, I: SealedInterrupt, R: InterruptRoutes> {
-    handler: &'a UnifiedInterruptHandler<I, R>,
-    context: &'a OperationContext<'a>,
-}
-
-impl<I: SealedInterrupt, R: InterruptRoutes> CorrectionObserver for Corrections<'_, I, R> {
-    fn corrected(&self, correction: u32, error: &AnswerError) {
-        let moment = LifecycleEvent::Corrected { correction, error };
-        self.handler
-            .config
-            .observer
-            .observe(self.context.interrupt, moment);
-    }
 }

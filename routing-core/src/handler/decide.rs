@@ -40,7 +40,7 @@ where
             RoutedAnswer::Here { answer, target, .. } => (answer, target),
             RoutedAnswer::Elsewhere(decision) => return Ok(ResolvedDecision::Elsewhere(decision)),
         };
-        let answerer = self.config.reviewer.answerer(context.interrupt);
+        let answerer = self.reviewer.answerer(context.interrupt);
         Ok(ResolvedDecision::Here(Proposal {
             is_chosen: target != raised.target() || answer.reroute_to.is_some(),
             target: R::agent_type_of(target),
@@ -54,12 +54,12 @@ where
         &self,
         raised: &Raised<'_, R>,
     ) -> Result<ResolvedDecision<R>, Unresolved> {
-        let decisions = &self.config.decisions;
+        let decisions = &self.decisions;
         let asked = decisions.person_asked(raised.context.interrupt, DecisionPart::Interrupt);
         if asked.await.map_err(HandleError::Decision)?.is_some() {
             return self.ask(raised, QuestionKind::HumanReview).await;
         }
-        let threshold = self.config.policy.confidence_threshold;
+        let threshold = self.policy.confidence_threshold;
         let Raised {
             agent_type,
             details,
@@ -73,7 +73,7 @@ where
         {
             Ok(reviewed) => {
                 let confidence = reviewed.confidence;
-                self.config.observer.observe(
+                self.observe(
                     context.interrupt,
                     LifecycleEvent::Reviewed {
                         confidence,
@@ -129,19 +129,19 @@ where
             agent_type: raised.agent_type,
             reason: raised.details.reason.clone(),
         };
-        let (decisions, observer) = (&self.config.decisions, &self.config.observer);
+        let decisions = &self.decisions;
         decisions
             .person_needed(PersonPrompt::Pause(&pause))
             .await
             .map_err(HandleError::Decision)?;
-        observer.observe(interrupt, LifecycleEvent::Paused(&pause));
+        self.observe(interrupt, LifecycleEvent::Paused(&pause));
         let resumed = tokio::select! {
             biased;
-            resumed = self.config.reviewer.resume(&pause, context.scope) => resumed,
+            resumed = self.reviewer.resume(&pause, context.scope) => resumed,
             decided = decisions.decided_elsewhere(interrupt, DecisionPart::Interrupt) => {
                 let decision = decided.map_err(HandleError::Decision)?;
                 let resume = Resume { input: decision.answer.text.clone() };
-                observer.observe(interrupt, LifecycleEvent::Resumed(&resume));
+                self.observe(interrupt, LifecycleEvent::Resumed(&resume));
                 return Ok(ResolvedDecision::Elsewhere(decision));
             }
         };
@@ -162,7 +162,7 @@ where
             text: resume.input,
             ..Answer::default()
         };
-        let answerer = Some(self.config.reviewer.answerer(interrupt));
+        let answerer = Some(self.reviewer.answerer(interrupt));
         Ok(ResolvedDecision::Here(Proposal {
             verdict: Verdict::Resume,
             answerer,

@@ -1,14 +1,11 @@
 //! The port that keeps decisions: recorded the moment they are made, before anything follows from them.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use async_trait::async_trait;
 
 use super::resolution::DecidedBy;
 use crate::agent_type::AgentType;
-use crate::ids::{DecisionId, EventId, InterruptId};
-use crate::reroute::{ConsumeError, PendingReroutes};
+use crate::event::InterruptRequestEvent;
+use crate::ids::{DecisionId, EventId, InterruptId, NodeId, RunId};
 use crate::review::{Answer, Answerer, Pause, Question};
 use crate::verdict::Verdict;
 
@@ -76,9 +73,12 @@ pub enum PersonPrompt<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecisionError {
-    /// The reroute that the decision uses could not be consumed.
-    #[error(transparent)]
-    Consume(#[from] ConsumeError),
+    /// The reroute that the decision would use was used by another decision, or is not bound to the interrupt.
+    #[error("the reroute of {interrupt} cannot be used: it is not bound to it any more")]
+    RerouteGone {
+        /// The interrupt.
+        interrupt: InterruptId,
+    },
     /// The interrupt was withdrawn: its run does not wait for a decision any more.
     #[error("{interrupt} was withdrawn")]
     Withdrawn {
@@ -104,9 +104,28 @@ pub enum DecisionError {
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Keeps decisions. If several callers decide about one matter, the first decision wins.
+/// Keeps decisions, and the reroutes that they use. If several callers decide about one matter, the first decision wins.
 #[async_trait]
-pub trait Decisions<A: AgentType>: Send + Sync {
+pub trait Decisions<K: AgentType>: Send + Sync {
+    /// Binds the reroute event that waits for the node to an interrupt that it raised, and returns what is bound to it.
+    /// Called again for the same interrupt, it returns the same event.
+    ///
+    /// # Errors
+    ///
+    /// [`DecisionError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the reroute is pending or bound; bind again to see.
+    async fn bind(
+        &self,
+        _run: RunId,
+        _node: &NodeId,
+        _interrupt: InterruptId,
+    ) -> Result<Option<InterruptRequestEvent<K>>, DecisionError> {
+        Ok(None)
+    }
+
     /// The recorded decision, if there is one.
     ///
     /// # Errors
@@ -120,7 +139,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
         &self,
         interrupt: InterruptId,
         matter: DecisionPart,
-    ) -> Result<Option<RecordedDecision<A>>, DecisionError>;
+    ) -> Result<Option<RecordedDecision<K::Route>>, DecisionError>;
 
     /// The id by which a matter is decided: that of the interrupt, unless a question of its own is asked.
     fn question_of(&self, interrupt: InterruptId, _matter: DecisionPart) -> InterruptId {
@@ -171,7 +190,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
         &self,
         _interrupt: InterruptId,
         _matter: DecisionPart,
-    ) -> Result<RecordedDecision<A>, DecisionError> {
+    ) -> Result<RecordedDecision<K::Route>, DecisionError> {
         std::future::pending().await
     }
 
@@ -185,74 +204,11 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     /// # Cancel safety
     ///
     /// If dropped, it is recorded or not. Propose it again with the same id to be sure.
-    async fn decide(&self, proposal: Proposal<A>) -> Result<RecordedDecision<A>, DecisionError>;
-
-    /// Forgets an interrupt that is not handled any more.
-    fn forget(&self, _interrupt: InterruptId) {}
-}
-
-type Table<A> = HashMap<(InterruptId, DecisionPart), RecordedDecision<A>>;
-
-/// Decisions kept in the memory of one process.
-pub struct InMemoryDecisions<K: AgentType> {
-    reroutes: Arc<dyn PendingReroutes<K>>,
-    table: Mutex<Table<K::Route>>,
-}
-
-impl<K: AgentType> InMemoryDecisions<K> {
-    /// No decisions yet. They consume these reroutes, which the handler binds.
-    pub fn new(reroutes: Arc<dyn PendingReroutes<K>>) -> Self {
-        Self {
-            reroutes,
-            table: Mutex::default(),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Table<K::Route>> {
-        // Every change is one insertion or removal, so a panic elsewhere leaves the table whole.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[async_trait]
-impl<K: AgentType> Decisions<K::Route> for InMemoryDecisions<K> {
-    async fn recorded(
-        &self,
-        interrupt: InterruptId,
-        matter: DecisionPart,
-    ) -> Result<Option<RecordedDecision<K::Route>>, DecisionError> {
-        Ok(self.lock().get(&(interrupt, matter)).cloned())
-    }
-
     async fn decide(
         &self,
         proposal: Proposal<K::Route>,
-    ) -> Result<RecordedDecision<K::Route>, DecisionError> {
-        let key = (proposal.interrupt, proposal.matter);
-        if let Some(standing) = self.lock().get(&key) {
-            return Ok(standing.clone());
-        }
-        let reroute = match proposal.bound {
-            Some(_) => Some(
-                self.reroutes
-                    .consume(proposal.interrupt, proposal.decision)
-                    .await?,
-            ),
-            None => None,
-        };
-        let decision = RecordedDecision {
-            id: proposal.decision,
-            verdict: proposal.verdict,
-            answer: proposal.answer,
-            decided_by: proposal.decided_by,
-            target: proposal.target,
-            reroute,
-        };
-        // Of two at once, the one that consumed the reroute or came first wins.
-        Ok(self.lock().entry(key).or_insert(decision).clone())
-    }
+    ) -> Result<RecordedDecision<K::Route>, DecisionError>;
 
-    fn forget(&self, interrupt: InterruptId) {
-        self.lock().retain(|(kept, _matter), _| *kept != interrupt);
-    }
+    /// Forgets an interrupt that is not handled any more.
+    fn forget(&self, _interrupt: InterruptId) {}
 }

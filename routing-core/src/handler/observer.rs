@@ -83,15 +83,4 @@ pub enum LifecycleEvent<'a> {
 }
 
 /// Notified of what happens to interrupts. Called from the handler, in order for each interrupt; must not block.
-pub trait InterruptObserver: Send + Sync {
-    /// Something happened to the interrupt.
-    fn observe(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>);
-}
-
-/// Observes nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
-
-impl InterruptObserver for Unobserved {
-    fn observe(&self, _interrupt: InterruptId, _moment: LifecycleEvent<'_>) {}
-}
+pub type InterruptObserver = dyn Fn(InterruptId, LifecycleEvent<'_>) + Send + Sync;

@@ -7,7 +7,6 @@ use crate::answer::AnswerError;
 use crate::ids::{DecisionId, EventId, InterruptId, NodeId};
 use crate::interrupt::InterruptType;
 use crate::model::ModelError;
-use crate::reroute::StoreError;
 use crate::review::{Answer, InvalidAnswer, Question, ReviewError};
 use crate::route::RouteId;
 use crate::routing::Routing;
@@ -207,9 +206,6 @@ pub enum HandleError {
         /// The fields that the decorators leave.
         allowed: String,
     },
-    /// The store of reroutes failed.
-    #[error(transparent)]
-    Reroutes(#[from] StoreError),
     /// The decision could not be recorded or read.
     #[error(transparent)]
     Decision(#[from] DecisionError),

@@ -76,15 +76,13 @@ where
         slot: &Slot<R>,
     ) -> Result<Resolution<R>, Unresolved> {
         let details = request.details();
-        if details.r#type == InterruptType::Branch
-            && self.config.policy.branches == Branches::Refused
-        {
+        if details.r#type == InterruptType::Branch && self.policy.branches == Branches::Refused {
             return Err(HandleError::NeedsCheckpoints {
                 interrupt_type: InterruptType::Branch,
             }
             .into());
         }
-        let decisions = &self.config.decisions;
+        let decisions = &self.decisions;
         let standing = decisions
             .recorded(context.interrupt, DecisionPart::Interrupt)
             .await
@@ -148,7 +146,7 @@ where
             ResolvedDecision::Here(proposal) => {
                 slot.keep(&proposal);
                 let is_a_persons = proposal.decided_by == DecidedBy::Person;
-                let recorded = self.config.decisions.decide(proposal).await;
+                let recorded = self.decisions.decide(proposal).await;
                 let recorded = recorded.map_err(HandleError::Decision)?;
                 if is_a_persons {
                     self.told_decided(raised, &recorded.answer);
@@ -160,12 +158,12 @@ where
 
     /// Reports a person's decision, once it is recorded.
     fn told_decided(&self, raised: &Raised<'_, R>, answer: &Answer) {
-        let (interrupt, observer) = (raised.context.interrupt, &self.config.observer);
+        let interrupt = raised.context.interrupt;
         if raised.details.r#type == InterruptType::Pause {
             let input = answer.text.clone();
-            observer.observe(interrupt, LifecycleEvent::Resumed(&Resume { input }));
+            self.observe(interrupt, LifecycleEvent::Resumed(&Resume { input }));
         } else {
-            observer.observe(interrupt, LifecycleEvent::Answered(answer));
+            self.observe(interrupt, LifecycleEvent::Answered(answer));
         }
     }
 
@@ -174,17 +172,13 @@ where
         &self,
         context: &OperationContext<'_>,
     ) -> Result<Option<InterruptRequestEvent<I::Kind>>, HandleError> {
-        let now = self.config.clock.now();
         let bound = self
-            .config
-            .reroutes
-            .bind(context.run, context.node, context.interrupt, now)
-            .await?;
+            .decisions
+            .bind(context.run, context.node, context.interrupt);
+        let bound = bound.await.map_err(HandleError::Decision)?;
         if let Some(event) = &bound {
             let (event, target) = (event.event_id.as_str(), event.target().name());
-            self.config
-                .observer
-                .observe(context.interrupt, LifecycleEvent::Bound { event, target });
+            self.observe(context.interrupt, LifecycleEvent::Bound { event, target });
         }
         Ok(bound)
     }

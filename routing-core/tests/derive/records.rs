@@ -1,7 +1,7 @@
 //! Routing records: markers, sets, mapping, JSON, schema, extraction.
 
 use interrupt_router::{
-    AgentRoute, InterruptRoutes, OneRouteError, Route, RouteId, RouteSet, Routing, RoutingKind,
+    InterruptRoutes, OneRouteError, Route, RouteId, RouteSet, Routing, RoutingKind,
 };
 use schemars::schema_for;
 use serde_json::json;

@@ -4,24 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use interrupt_router::bus::Admission as _;
 use interrupt_router::event::InterruptRequestEvent;
 use interrupt_router::handler::{
-    DecidedBy, DecisionError, DecisionPart, Decisions, HandleError, InMemoryDecisions, Proposal,
-    RecordedDecision, Resolution,
+    DecidedBy, DecisionError, DecisionPart, Decisions, HandleError, Proposal, RecordedDecision,
+    Resolution,
 };
-use interrupt_router::reroute::{
-    ConsumeError, InMemoryReroutes, PendingReroutes, RerouteState, StoreError, Stored,
-    StoredReroute,
-};
+use interrupt_router::memory::InMemoryRouter;
+use interrupt_router::reroute::RerouteState;
 use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use interrupt_router::{DecisionId, EventId, InterruptId, InterruptType, NodeId, Outcome, RunId};
+use interrupt_router::{DecisionId, InterruptId, InterruptType, NodeId, Outcome, RunId};
 use interrupt_router::{StopReason, StopScope, Verdict};
 use jiff::Timestamp;
 
-use crate::domain::{Desk, Desks, Person, ScriptedReviewer, event, from_editor, node};
+use crate::domain::{Desk, Desks, Everyone, Person, ScriptedReviewer, event, from_editor, node};
 use crate::scene::{Scene, chose};
 
-const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const EDIT: &str = r#"{"edit":{"text":"The newer figure.","notes":[]}}"#;
 
 /// Takes a moment before it answers, as people do.
@@ -51,8 +49,8 @@ impl Reviewer for Pensive {
 async fn callers_that_come_while_a_person_thinks_wait_for_the_same_answer() {
     let reviewer = Arc::new(ScriptedReviewer::default());
     reviewer.answers.lock().unwrap().push_back(chose("first"));
-    let pensive = Arc::new(Pensive(Arc::clone(&reviewer)));
-    let desks = Desks::changed(&[EDIT], Vec::new(), |config| config.reviewer = pensive);
+    let pensive = Pensive(Arc::clone(&reviewer));
+    let desks = Desks::reviewed(&[EDIT], Arc::clone(&reviewer), pensive, |handler| handler);
     let scene = Scene::new();
     let (left, right) = tokio::join!(
         scene.handle(&desks, from_editor(InterruptType::HumanReview)),
@@ -97,7 +95,7 @@ async fn a_decision_fixes_the_target_before_its_request_is_filled() {
         .unwrap_err();
     let late = event("e1", "root/editor", Some(Desk::Writer));
     let id = late.event_id.clone();
-    desks.reroutes.store(scene.run, late, NOW).await.unwrap();
+    desks.publish(&late).await;
     desks
         .model
         .answers
@@ -110,7 +108,7 @@ async fn a_decision_fixes_the_target_before_its_request_is_filled() {
     assert!(routed.routing.edit.is_some() && routed.reroute.is_none());
     assert_eq!(routed.answer, chose("second"));
     assert_eq!(desks.reviewer.questions.lock().unwrap().len(), 1);
-    let state = desks.reroutes.fate(&id).await.unwrap().unwrap().state;
+    let state = desks.router.state(&id).unwrap();
     assert_eq!(state, RerouteState::Pending, "it waits for the next one");
 }
 
@@ -119,12 +117,12 @@ async fn a_reroute_is_consumed_before_its_request_is_filled() {
     let (scene, desks) = (Scene::new(), Desks::new(&[], vec![chose("first")]));
     let asked = event("e1", "root/editor", Some(Desk::Writer));
     let id = asked.event_id.clone();
-    desks.reroutes.store(scene.run, asked, NOW).await.unwrap();
+    desks.publish(&asked).await;
     scene
         .handle(&desks, from_editor(InterruptType::HumanReview))
         .await
         .unwrap_err();
-    let state = desks.reroutes.fate(&id).await.unwrap().unwrap().state;
+    let state = desks.router.state(&id).unwrap();
     assert!(matches!(state, RerouteState::Consumed { .. }), "{state:?}");
     let draft = r#"{"draft":{"topic":"the new law"}}"#.to_owned();
     desks.model.answers.lock().unwrap().push_back(draft);
@@ -139,7 +137,7 @@ async fn a_reroute_is_consumed_before_its_request_is_filled() {
 struct Elsewhere(RecordedDecision<Desk>);
 
 #[async_trait]
-impl Decisions<Desk> for Elsewhere {
+impl Decisions<Person> for Elsewhere {
     async fn recorded(
         &self,
         _: InterruptId,
@@ -197,9 +195,9 @@ async fn a_decision_that_was_made_elsewhere_is_followed_whoever_is_asked_here() 
     loser.answers.lock().unwrap().push_back(chose("second"));
     for reviewer in [Arc::new(Silent) as Arc<dyn Reviewer>, loser] {
         let elsewhere = Arc::new(Elsewhere(standing.clone()));
-        let desks = Desks::changed(&[DRAFT], Vec::new(), |config| {
-            config.reviewer = reviewer;
-            config.decisions = elsewhere;
+        let nobody = Arc::new(ScriptedReviewer::default());
+        let desks = Desks::reviewed(&[DRAFT], nobody, reviewer, |handler| {
+            handler.with_decisions(elsewhere)
         });
         let routed = Scene::new()
             .routed(&desks, from_editor(InterruptType::HumanReview))
@@ -226,105 +224,73 @@ async fn a_forgotten_interrupt_is_asked_about_again() {
     assert_eq!(routed.answer, chose("second"));
 }
 
-/// A store whose first consumption is recorded and then never heard of.
-#[derive(Default)]
+/// A store whose first decision is recorded and then never heard of.
 struct LostReply {
-    inner: InMemoryReroutes<Person>,
+    inner: Arc<InMemoryRouter<Person>>,
     lost: AtomicBool,
 }
 
 #[async_trait]
-impl PendingReroutes<Person> for LostReply {
-    async fn store(
-        &self,
-        run: RunId,
-        event: InterruptRequestEvent<Person>,
-        now: Timestamp,
-    ) -> Result<Stored, StoreError> {
-        self.inner.store(run, event, now).await
-    }
-
+impl Decisions<Person> for LostReply {
     async fn bind(
         &self,
         run: RunId,
         node: &NodeId,
         interrupt: InterruptId,
-        now: Timestamp,
-    ) -> Result<Option<InterruptRequestEvent<Person>>, StoreError> {
-        self.inner.bind(run, node, interrupt, now).await
+    ) -> Result<Option<InterruptRequestEvent<Person>>, DecisionError> {
+        self.inner.bind(run, node, interrupt).await
     }
 
-    async fn consume(
+    async fn recorded(
         &self,
         interrupt: InterruptId,
-        decision: DecisionId,
-    ) -> Result<EventId, ConsumeError> {
-        let consumed = self.inner.consume(interrupt, decision).await;
+        matter: DecisionPart,
+    ) -> Result<Option<RecordedDecision<Desk>>, DecisionError> {
+        self.inner.recorded(interrupt, matter).await
+    }
+
+    async fn decide(
+        &self,
+        proposal: Proposal<Desk>,
+    ) -> Result<RecordedDecision<Desk>, DecisionError> {
+        let recorded = self.inner.decide(proposal).await;
         if !self.lost.swap(true, Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        consumed
-    }
-
-    async fn release(&self, interrupt: InterruptId) -> Result<(), StoreError> {
-        self.inner.release(interrupt).await
-    }
-
-    async fn turn_ignored(&self, run: RunId, node: &NodeId) -> Result<Option<EventId>, StoreError> {
-        self.inner.turn_ignored(run, node).await
-    }
-
-    async fn node_ended(&self, run: RunId, node: &NodeId) -> Result<Vec<EventId>, StoreError> {
-        self.inner.node_ended(run, node).await
-    }
-
-    async fn expire(&self, now: Timestamp) -> Result<Vec<EventId>, StoreError> {
-        self.inner.expire(now).await
-    }
-
-    async fn fate(&self, event: &EventId) -> Result<Option<StoredReroute<Person>>, StoreError> {
-        self.inner.fate(event).await
+        recorded
     }
 }
 
 #[tokio::test]
 async fn a_caller_that_is_dropped_while_it_consumes_can_handle_the_interrupt_again() {
     for interrupt_type in [InterruptType::HumanReview, InterruptType::Stop] {
-        let reroutes = Arc::new(LostReply::default());
-        let ports = Arc::clone(&reroutes);
-        let desks = Desks::changed(&[EDIT, EDIT], vec![chose("first")], |config| {
-            config.decisions = Arc::new(InMemoryDecisions::new(Arc::clone(&ports) as _));
-            config.reroutes = ports;
+        let inner = Arc::new(InMemoryRouter::new(Arc::new(Everyone)));
+        let lossy = Arc::new(LostReply {
+            inner: Arc::clone(&inner),
+            lost: AtomicBool::new(false),
+        });
+        let desks = Desks::changed(&[EDIT, EDIT], vec![chose("first")], |handler| {
+            handler.with_decisions(lossy)
         });
         let scene = Scene::new();
-        reroutes
-            .store(scene.run, event("e1", "root/editor", None), NOW)
-            .await
-            .unwrap();
+        let event = event("e1", "root/editor", None);
+        inner.admit(&event).await.unwrap();
         tokio::select! {
             biased;
             handled = scene.handle(&desks, from_editor(interrupt_type)) => panic!("{handled:?}"),
             () = std::future::ready(()) => {}
         }
-        let resolution = scene
-            .handle(&desks, from_editor(interrupt_type))
-            .await
-            .unwrap()
-            .completed()
-            .unwrap();
-        let consumed = match resolution {
+        let resolution = scene.handle(&desks, from_editor(interrupt_type)).await;
+        let decided = match resolution.unwrap().completed().unwrap() {
             Resolution::Routed(routed) => routed.decision,
             Resolution::Stopped { decision, .. } => decision,
             other => panic!("{other:?}"),
         };
-        assert!(
-            reroutes
-                .inner
-                .consume(scene.interrupt, consumed)
-                .await
-                .is_ok(),
-            "the reroute was consumed by another decision"
-        );
+        let consumed = RerouteState::Consumed {
+            interrupt: scene.interrupt,
+            decision: decided,
+        };
+        assert_eq!(inner.state(&event.event_id), Some(consumed));
     }
 }
 
@@ -356,25 +322,22 @@ async fn a_stop_while_somebody_is_waited_for_is_an_outcome_and_leaves_the_rerout
         source: interrupt_router::StopSource::User,
         mode: interrupt_router::StopMode::Graceful,
         message: "home time".to_owned(),
-        timestamp: NOW,
+        timestamp: Timestamp::UNIX_EPOCH,
     };
     for interrupt_type in [InterruptType::HumanReview, InterruptType::Pause] {
-        let stopped = Arc::new(Stopped(reason.clone()));
-        let desks = Desks::changed(&[], Vec::new(), |config| config.reviewer = stopped);
+        let nobody = Arc::new(ScriptedReviewer::default());
+        let stopped = Stopped(reason.clone());
+        let desks = Desks::reviewed(&[], nobody, stopped, |handler| handler);
         let scene = Scene::new();
-        desks
-            .reroutes
-            .store(scene.run, event("e1", "root/editor", None), NOW)
-            .await
-            .unwrap();
+        desks.publish(&event("e1", "root/editor", None)).await;
         let outcome = scene.handle(&desks, from_editor(interrupt_type)).await;
         let Ok(Outcome::Interrupted { reason: told, .. }) = outcome else {
             panic!("{outcome:?}")
         };
         assert_eq!(told, reason);
         let bound = desks
-            .reroutes
-            .bind(scene.run, &node("root/editor"), scene.interrupt, NOW)
+            .router
+            .bind(scene.run, &node("root/editor"), scene.interrupt)
             .await;
         assert!(bound.unwrap().is_some());
     }

@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use interrupt_router::answer::{AnswerError, AnswerFault, ConstraintCheck, TypesOnly};
-use interrupt_router::ask::{AskError, Asker, CorrectionObserver};
-use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::answer::{AnswerError, AnswerFault, ConstraintCheck};
+use interrupt_router::ask::{AskError, Asker};
+use interrupt_router::context::{
+    Decorator as _, FilterPropertiesDecorator, LlmCallContext, RouteSnapshot,
+};
 use interrupt_router::model::{
     Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, Purpose,
     Role, TokenUsage, TurnForm,
@@ -63,7 +65,7 @@ fn context() -> LlmCallContext<PaintRouting> {
         origin: Some(PaintRoute::id()),
         ..RouteSnapshot::default()
     };
-    DecoratorChain::default().decorate(LlmCallContext::new(caller, Vec::new(), snapshot))
+    FilterPropertiesDecorator.decorate(LlmCallContext::new(caller, Vec::new(), snapshot))
 }
 
 #[tokio::test]
@@ -79,7 +81,7 @@ async fn a_constraint_that_types_do_not_express_is_checked_and_corrected() {
         corrections: 1,
     };
     let asked = asker
-        .ask(&context(), &(), &StopScope::new())
+        .ask(&context(), &|_, _| {}, &StopScope::new())
         .await
         .unwrap()
         .completed()
@@ -99,32 +101,23 @@ async fn a_constraint_that_types_do_not_express_is_checked_and_corrected() {
     assert_eq!(constraints.0.lock().unwrap().len(), 2);
 }
 
-/// Counts the corrections that it is told of.
-#[derive(Default)]
-struct Counted(Mutex<Vec<u32>>);
-
-impl CorrectionObserver for Counted {
-    fn corrected(&self, correction: u32, _error: &AnswerError) {
-        self.0.lock().unwrap().push(correction);
-    }
-}
-
 #[tokio::test]
 async fn a_wrong_answer_is_explained_and_not_repeated() {
     let (wrong, right) = (r#"{"paint":{}}"#, r#"{"paint":{"colour":"red"}}"#);
     let model = ScriptedModel::saying(&[wrong, " \n", right]);
     let asker = Asker {
         model: Arc::clone(&model) as _,
-        constraints: Arc::new(TypesOnly),
+        constraints: Arc::new(()),
         corrections: 2,
     };
-    let observer = Counted::default();
+    let counted = Mutex::new(Vec::new());
+    let count = |correction, _error: &AnswerError| counted.lock().unwrap().push(correction);
     let asked = asker
-        .ask(&context(), &observer, &StopScope::new())
+        .ask(&context(), &count, &StopScope::new())
         .await
         .unwrap();
     assert_eq!(asked.completed().unwrap().corrections, 2);
-    assert_eq!(*observer.0.lock().unwrap(), [1, 2]);
+    assert_eq!(*counted.lock().unwrap(), [1, 2]);
     let calls = model.calls.lock().unwrap();
     let corrections: Vec<_> = calls.iter().map(|call| call.caller.correction).collect();
     assert_eq!(corrections, [0, 1, 2]);
@@ -169,7 +162,7 @@ fn work() -> LlmCallContext<WorkRouting> {
 fn asker(model: &Arc<ScriptedModel>, corrections: u32) -> Asker {
     Asker {
         model: Arc::clone(model) as _,
-        constraints: Arc::new(TypesOnly),
+        constraints: Arc::new(()),
         corrections,
     }
 }
@@ -178,7 +171,7 @@ fn asker(model: &Arc<ScriptedModel>, corrections: u32) -> Asker {
 async fn the_route_is_chosen_first_and_then_its_request_is_filled_in() {
     let model = ScriptedModel::saying(&[r#"{"route":"wood"}"#, r#"{"wood":{"species":"oak"}}"#]);
     let asked = asker(&model, 0)
-        .ask(&work(), &(), &StopScope::new())
+        .ask(&work(), &|_, _| {}, &StopScope::new())
         .await
         .unwrap()
         .completed()
@@ -217,7 +210,7 @@ async fn whatever_the_first_step_says_the_second_takes_that_route_and_no_other()
         r#"{"wood":{"species":"oak"}}"#,
     ]);
     let asked = asker(&model, 2)
-        .ask(&work(), &(), &StopScope::new())
+        .ask(&work(), &|_, _| {}, &StopScope::new())
         .await
         .unwrap()
         .completed()
@@ -245,7 +238,7 @@ async fn a_route_that_is_withheld_is_not_offered_and_not_taken() {
     let mut context = work();
     context.withheld = RouteSet::of::<WorkThrowRoute>();
     let asked = asker(&model, 1)
-        .ask(&context, &(), &StopScope::new())
+        .ask(&context, &|_, _| {}, &StopScope::new())
         .await
         .unwrap();
     assert!(asked.completed().unwrap().routing.paint.is_some());
@@ -259,7 +252,7 @@ async fn a_route_that_is_withheld_is_not_offered_and_not_taken() {
     context.forward = Some(WorkWoodRoute::id());
     let model = ScriptedModel::saying(&[r#"{"route":"wood"}"#, r#"{"wood":{"species":"oak"}}"#]);
     asker(&model, 0)
-        .ask(&context, &(), &StopScope::new())
+        .ask(&context, &|_, _| {}, &StopScope::new())
         .await
         .unwrap();
     let told = model.calls.lock().unwrap()[0]
@@ -359,13 +352,16 @@ async fn a_model_that_does_not_see_its_schema_is_told_the_fields_of_its_request(
     let model = ScriptedModel::saying(&[r#"{"route":"order"}"#, answer]);
     let asker = Asker {
         model: Arc::new(Held(Arc::clone(&model))),
-        constraints: Arc::new(TypesOnly),
+        constraints: Arc::new(()),
         corrections: 0,
     };
     let mut context =
         LlmCallContext::<OrderRouting>::new(context().caller, Vec::new(), RouteSnapshot::default());
     context.form = TurnForm::RouteFirst;
-    asker.ask(&context, &(), &StopScope::new()).await.unwrap();
+    asker
+        .ask(&context, &|_, _| {}, &StopScope::new())
+        .await
+        .unwrap();
     let calls = model.calls.lock().unwrap();
     let told = &calls[1].messages.last().unwrap().text;
     assert_eq!(
@@ -418,11 +414,11 @@ impl LanguageModel for CutOff {
 async fn an_answer_that_was_cut_off_is_told_as_that_and_asked_for_again() {
     let asker = Asker {
         model: Arc::new(CutOff),
-        constraints: Arc::new(TypesOnly),
+        constraints: Arc::new(()),
         corrections: 2,
     };
     let error = asker
-        .ask(&context(), &(), &StopScope::new())
+        .ask(&context(), &|_, _| {}, &StopScope::new())
         .await
         .unwrap_err();
     let AskError::Spent { attempts } = error else {
@@ -481,11 +477,11 @@ impl LanguageModel for Costly {
 async fn what_all_tries_cost_is_summed() {
     let asker = Asker {
         model: Arc::new(Costly(Mutex::default())),
-        constraints: Arc::new(TypesOnly),
+        constraints: Arc::new(()),
         corrections: 1,
     };
     let asked = asker
-        .ask(&context(), &(), &StopScope::new())
+        .ask(&context(), &|_, _| {}, &StopScope::new())
         .await
         .unwrap()
         .completed()

@@ -2,28 +2,32 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use async_trait::async_trait;
-use interrupt_router::bus::{
-    AgentDirectory, BusEvent, Delivery, EventBus, InProcessBus, Mailbox, NodeEnded, NodeStatus,
-    PublishRefusal, RerouteAdmission,
-};
+use interrupt_router::bus::{BusEvent, Delivery, EventBus, NodeStatus, PublishRefusal};
 use interrupt_router::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
+use interrupt_router::handler::Decisions as _;
+use interrupt_router::memory::{InMemoryRouter, RunningAgents};
 use interrupt_router::model::Message;
-use interrupt_router::reroute::{InMemoryReroutes, PendingReroutes, RerouteState};
-use interrupt_router::{Choice, Clock, ConfirmationItem, EventId, InterruptId, NodeId, RunId};
+use interrupt_router::reroute::RerouteState;
+use interrupt_router::{Choice, ConfirmationItem, EventId, InterruptId, NodeId, RunId};
 
-use crate::domain::{Desk, FixedClock, Person, event};
+use crate::domain::{Desk, Person, event};
 
-/// Editors run at `root/editor`; `root/done` has ended; the publisher is no route for events.
+/// Editors run at `root/editor`; `root/done` has ended. It looks into the store at the moment when a message comes.
 struct Office {
     run: RunId,
-    routes: &'static [Desk],
-    is_closed: Arc<AtomicBool>,
+    /// Whether everybody has gone home.
+    is_closed: AtomicBool,
+    router: OnceLock<Arc<InMemoryRouter<Person>>>,
+    seen: Mutex<HashMap<String, (String, bool)>>,
+    event: EventId,
+    has_hung: AtomicBool,
 }
 
-impl AgentDirectory<Person> for Office {
+#[async_trait]
+impl RunningAgents<Person> for Office {
     fn find(&self, node: &NodeId) -> Option<NodeStatus<Person>> {
         let is_closed = self.is_closed.load(Ordering::Relaxed);
         let status = |kind, running, status| {
@@ -44,84 +48,54 @@ impl AgentDirectory<Person> for Office {
         }
     }
 
-    fn routes(&self) -> &'static [Desk] {
-        self.routes
-    }
-}
-
-/// A mailbox that looks into the store at the moment when a message comes.
-struct WatchingMailbox {
-    reroutes: Arc<InMemoryReroutes<Person>>,
-    seen: Mutex<HashMap<String, (String, bool)>>,
-    event: EventId,
-    has_hung: AtomicBool,
-}
-
-#[async_trait]
-impl Mailbox for WatchingMailbox {
-    async fn send(&self, run: RunId, node: &NodeId, message: Message) -> Result<(), NodeEnded> {
+    async fn send(&self, run: RunId, node: &NodeId, message: Message) -> bool {
+        let router = self.router.get().unwrap();
         match node.as_str() {
-            "root/leaving" => return Err(NodeEnded),
+            "root/leaving" => return false,
             // Ends, and says so itself, before the message comes.
             "root/gone" => {
-                self.reroutes.node_ended(run, node).await.unwrap();
-                return Err(NodeEnded);
+                router.node_ended(run, node);
+                return false;
             }
             // The first message takes for ever.
             "root/slow" if !self.has_hung.swap(true, Ordering::Relaxed) => {
                 std::future::pending::<()>().await;
             }
             "root/hasty" => {
-                let interrupt = InterruptId::generate();
-                let now = FixedClock::default().now();
-                let bound = self.reroutes.bind(run, node, interrupt, now).await;
+                let bound = router.bind(run, node, InterruptId::generate()).await;
                 assert!(bound.unwrap().is_some());
-                return Err(NodeEnded);
+                return false;
             }
             _ => {}
         }
-        let stored = self.reroutes.fate(&self.event).await.unwrap().is_some();
-        self.seen
-            .lock()
-            .unwrap()
-            .insert(node.to_string(), (message.text.to_string(), stored));
-        Ok(())
+        let stored = router.state(&self.event).is_some();
+        let seen = (message.text.to_string(), stored);
+        self.seen.lock().unwrap().insert(node.to_string(), seen);
+        true
     }
 }
 
 struct Fixture {
-    bus: InProcessBus<Person>,
-    mailbox: Arc<WatchingMailbox>,
-    reroutes: Arc<InMemoryReroutes<Person>>,
-    /// Whether everybody has gone home.
-    is_closed: Arc<AtomicBool>,
+    bus: EventBus<Person>,
+    office: Arc<Office>,
+    router: Arc<InMemoryRouter<Person>>,
 }
 
 fn fixture(backlog: usize) -> Fixture {
-    let reroutes = Arc::new(InMemoryReroutes::default());
-    let mailbox = Arc::new(WatchingMailbox {
-        reroutes: Arc::clone(&reroutes),
+    let office = Arc::new(Office {
+        run: RunId::generate(),
+        is_closed: AtomicBool::new(false),
+        router: OnceLock::new(),
         seen: Mutex::default(),
         event: "e1".to_owned().try_into().unwrap(),
         has_hung: AtomicBool::new(false),
     });
-    let is_closed = Arc::new(AtomicBool::new(false));
-    let office = Office {
-        run: RunId::generate(),
-        routes: &[Desk::Writer, Desk::Editor],
-        is_closed: Arc::clone(&is_closed),
-    };
-    let desk = RerouteAdmission::new(
-        Arc::new(office),
-        Arc::clone(&reroutes) as _,
-        Arc::clone(&mailbox) as _,
-        Arc::new(FixedClock::default()),
-    );
+    let router = Arc::new(InMemoryRouter::new(Arc::clone(&office) as _));
+    assert!(office.router.set(Arc::clone(&router)).is_ok());
     Fixture {
-        bus: InProcessBus::new(Arc::new(desk), backlog),
-        mailbox,
-        reroutes,
-        is_closed,
+        bus: EventBus::new(Arc::clone(&router) as _, backlog),
+        office,
+        router,
     }
 }
 
@@ -129,14 +103,13 @@ fn fixture(backlog: usize) -> Fixture {
 async fn an_event_is_stored_before_its_agent_is_told() {
     let Fixture {
         bus,
-        mailbox,
-        reroutes,
-        ..
+        office,
+        router,
     } = fixture(8);
     bus.publish(event("e1", "root/editor", Some(Desk::Writer)))
         .await
         .unwrap();
-    let seen = mailbox.seen.lock().unwrap().clone();
+    let seen = office.seen.lock().unwrap().clone();
     let (text, stored) = &seen["root/editor"];
     assert!(stored, "the agent was told before the event was stored");
     assert!(
@@ -144,21 +117,17 @@ async fn an_event_is_stored_before_its_agent_is_told() {
         "{text}"
     );
     let id = "e1".to_owned().try_into().unwrap();
-    assert_eq!(
-        reroutes.fate(&id).await.unwrap().unwrap().state,
-        RerouteState::Pending
-    );
+    assert_eq!(router.state(&id).unwrap(), RerouteState::Pending);
 }
 
 #[tokio::test]
 async fn a_refused_event_says_why_and_leaves_nothing_behind() {
     let Fixture {
         bus,
-        mailbox,
-        reroutes,
-        ..
+        office,
+        router,
     } = fixture(8);
-    let cases: [(InterruptRequestEvent<Person>, &str); 6] = [
+    let cases: [(InterruptRequestEvent<Person>, &str); 5] = [
         (
             event("x1", "root/nobody", None),
             "there is no node `root/nobody`",
@@ -170,10 +139,6 @@ async fn a_refused_event_says_why_and_leaves_nothing_behind() {
         (
             event("x3", "root/writer", None),
             "`root/writer` is a WRITER, not a EDITOR",
-        ),
-        (
-            event("x4", "root/editor", Some(Desk::Publisher)),
-            "`PUBLISHER` is no route here; routes are: WRITER, EDITOR",
         ),
         (
             event("x5", "root/leaving", None),
@@ -191,23 +156,19 @@ async fn a_refused_event_says_why_and_leaves_nothing_behind() {
             let refusal = bus.publish(event.clone()).await.unwrap_err();
             assert!(refusal.to_string().contains(expected), "{refusal}");
         }
-        let live = reroutes
-            .fate(&id)
-            .await
-            .unwrap()
-            .filter(|stored| !stored.state.is_final());
+        let live = router.state(&id).filter(|state| !state.is_final());
         assert_eq!(live, None, "{id} is refused and waits all the same");
     }
-    assert!(mailbox.seen.lock().unwrap().is_empty());
+    assert!(office.seen.lock().unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn an_event_that_its_node_took_before_it_ended_is_accepted() {
-    let Fixture { bus, reroutes, .. } = fixture(8);
+    let Fixture { bus, router, .. } = fixture(8);
     let hasty = event("e1", "root/hasty", Some(Desk::Writer));
     let id = hasty.event_id.clone();
     bus.publish(hasty).await.unwrap();
-    let state = reroutes.fate(&id).await.unwrap().unwrap().state;
+    let state = router.state(&id).unwrap();
     assert!(matches!(state, RerouteState::Bound { .. }), "{state:?}");
 }
 
@@ -263,10 +224,10 @@ async fn publishing_again_changes_nothing_and_other_content_is_refused() {
 
 #[tokio::test]
 async fn an_accepted_event_stays_accepted_when_its_node_has_ended() {
-    let Fixture { bus, is_closed, .. } = fixture(8);
+    let Fixture { bus, office, .. } = fixture(8);
     let first = event("e1", "root/editor", Some(Desk::Writer));
     bus.publish(first.clone()).await.unwrap();
-    is_closed.store(true, Ordering::Relaxed);
+    office.is_closed.store(true, Ordering::Relaxed);
     bus.publish(first).await.unwrap();
     let refusal = bus.publish(event("e2", "root/editor", None)).await;
     assert!(matches!(refusal, Err(PublishRefusal::NotRunning { .. })));
@@ -274,21 +235,21 @@ async fn an_accepted_event_stays_accepted_when_its_node_has_ended() {
 
 #[tokio::test]
 async fn an_event_whose_publisher_was_cut_off_reaches_its_agent_when_it_is_published_again() {
-    let Fixture { bus, mailbox, .. } = fixture(8);
+    let Fixture { bus, office, .. } = fixture(8);
     let slow = event("e1", "root/slow", None);
     tokio::select! {
         biased;
         published = bus.publish(slow.clone()) => panic!("{published:?}"),
         () = std::future::ready(()) => {}
     }
-    assert!(mailbox.seen.lock().unwrap().is_empty());
+    assert!(office.seen.lock().unwrap().is_empty());
     bus.publish(slow.clone()).await.unwrap();
-    assert!(mailbox.seen.lock().unwrap().contains_key("root/slow"));
+    assert!(office.seen.lock().unwrap().contains_key("root/slow"));
 
     // Told once, it is not told again.
-    mailbox.seen.lock().unwrap().clear();
+    office.seen.lock().unwrap().clear();
     bus.publish(slow).await.unwrap();
-    assert!(mailbox.seen.lock().unwrap().is_empty());
+    assert!(office.seen.lock().unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! Decorators: what a model is shown, by decision, reroute, origin and caller.
 
 use interrupt_router::answer::read_within;
-use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
+use interrupt_router::context::{
+    Decorator as _, FilterPropertiesDecorator, LlmCallContext, RouteSnapshot, Selection,
+};
 use interrupt_router::model::{Dialect, Message, ModelCaller, Purpose};
 use interrupt_router::{InterruptRoutes, Route, RouteSet, Routing, RunId};
 
@@ -20,7 +22,7 @@ fn context<T: Routing>(snapshot: RouteSnapshot<T>) -> LlmCallContext<T> {
         correction: 0,
     };
     let context = LlmCallContext::new(caller, vec![Message::user("Decide.")], snapshot);
-    DecoratorChain::default().decorate(context)
+    FilterPropertiesDecorator.decorate(context)
 }
 
 fn only(selection: Selection<AfterInterrupt>) -> Vec<&'static str> {

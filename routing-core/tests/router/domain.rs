@@ -4,26 +4,23 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use interrupt_router::answer::TypesOnly;
 use interrupt_router::ask::Asker;
-use interrupt_router::context::DecoratorChain;
+use interrupt_router::bus::{Admission as _, NodeStatus};
 use interrupt_router::event::InterruptRequestEvent;
-use interrupt_router::handler::{
-    HandlerConfig, HandlerPolicy, InMemoryDecisions, InterruptObserver, LifecycleEvent,
-    UnifiedInterruptHandler,
-};
+use interrupt_router::handler::{LifecycleEvent, UnifiedInterruptHandler};
+use interrupt_router::memory::{InMemoryRouter, RunningAgents};
 use interrupt_router::model::{
-    Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
+    Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
 };
-use interrupt_router::reroute::{InMemoryReroutes, RerouteLimits};
 use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use interrupt_router::{
-    AgentInterrupt, AgentType, Choice, Clock, ConfirmationItem, InterruptDetails, InterruptId,
-    InterruptRequest, InterruptType, NodeId, Outcome, Routing, StopScope,
+    AgentInterrupt, AgentType, Choice, ConfirmationItem, InterruptDetails, InterruptRequest,
+    InterruptType, NodeId, Outcome, Routing, RunId, StopScope,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// Where an interrupt can go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
@@ -177,16 +174,6 @@ pub(crate) fn event(
     }
 }
 
-/// A clock that stands where it is set.
-#[derive(Debug, Default)]
-pub(crate) struct FixedClock(pub(crate) Mutex<Timestamp>);
-
-impl Clock for FixedClock {
-    fn now(&self) -> Timestamp {
-        *self.0.lock().unwrap()
-    }
-}
-
 /// Says what it was given to say, and keeps what it was asked.
 #[derive(Default)]
 pub(crate) struct ScriptedModel {
@@ -283,8 +270,8 @@ impl Reviewer for ScriptedReviewer {
 #[derive(Default)]
 pub(crate) struct Journal(pub(crate) Mutex<Vec<String>>);
 
-impl InterruptObserver for Journal {
-    fn observe(&self, _interrupt: InterruptId, moment: LifecycleEvent<'_>) {
+impl Journal {
+    fn observe(&self, moment: LifecycleEvent<'_>) {
         let line = match moment {
             LifecycleEvent::Bound { event, target } => format!("bound {event} to {target}"),
             LifecycleEvent::Asked(question) => format!("asked {}", question.target),
@@ -317,53 +304,80 @@ pub(crate) struct Desks {
     pub(crate) handler: Handler,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) reviewer: Arc<ScriptedReviewer>,
-    pub(crate) reroutes: Arc<InMemoryReroutes<Person>>,
+    pub(crate) router: Arc<InMemoryRouter<Person>>,
     pub(crate) journal: Arc<Journal>,
 }
 
 impl Desks {
     /// A handler whose model and reviewer say these things, in order.
     pub(crate) fn new(model: &[&str], answers: Vec<Answer>) -> Self {
-        Self::changed(model, answers, |_config| {})
+        Self::changed(model, answers, |handler| handler)
     }
 
-    /// The same, with a change to the handler's ports or policy.
+    /// The same, with a change to the handler.
     pub(crate) fn changed(
         model: &[&str],
         answers: Vec<Answer>,
-        change: impl FnOnce(&mut HandlerConfig<Interrupt, AfterInterrupt>),
+        change: impl FnOnce(Handler) -> Handler,
     ) -> Self {
-        let model = ScriptedModel::saying(model);
         let reviewer = Arc::new(ScriptedReviewer {
             answers: Mutex::new(answers.into()),
             ..Default::default()
         });
-        let reroutes = Arc::new(InMemoryReroutes::new(RerouteLimits::default()));
+        Self::reviewed(model, Arc::clone(&reviewer), reviewer, change)
+    }
+
+    /// The same, with a reviewer of another kind.
+    pub(crate) fn reviewed(
+        model: &[&str],
+        reviewer: Arc<ScriptedReviewer>,
+        answers: impl Reviewer + 'static,
+        change: impl FnOnce(Handler) -> Handler,
+    ) -> Self {
+        let model = ScriptedModel::saying(model);
+        let router = Arc::new(InMemoryRouter::new(Arc::new(Everyone)));
         let journal = Arc::new(Journal::default());
         let asker = Asker {
-            model: Arc::clone(&model) as _,
-            constraints: Arc::new(TypesOnly),
             corrections: 2,
+            ..Asker::from(Arc::clone(&model))
         };
-        let mut config = HandlerConfig {
-            asker: asker.clone(),
-            reviewing_model: asker,
-            reviewer: Arc::clone(&reviewer) as _,
-            reroutes: Arc::clone(&reroutes) as _,
-            decisions: Arc::new(InMemoryDecisions::new(Arc::clone(&reroutes) as _)),
-            decorators: DecoratorChain::default(),
-            observer: Arc::clone(&journal) as _,
-            clock: Arc::new(FixedClock::default()),
-            policy: HandlerPolicy::default(),
-        };
-        change(&mut config);
-        let handler = Handler::new(config);
+        let seen = Arc::clone(&journal);
+        let handler = Handler::new(asker, answers)
+            .with_decisions(Arc::clone(&router) as _)
+            .with_observer(move |_interrupt, moment| seen.observe(moment));
         Self {
-            handler,
+            handler: change(handler),
             model,
             reviewer,
-            reroutes,
+            router,
             journal,
         }
+    }
+
+    /// Publishes an event to a node of the scene's run.
+    pub(crate) async fn publish(&self, event: &InterruptRequestEvent<Person>) {
+        self.router.admit(event).await.unwrap();
+    }
+}
+
+/// Editors at work, wherever an event looks for one. All are of one run.
+pub(crate) struct Everyone;
+
+/// The run of everyone.
+pub(crate) const RUN: RunId = RunId::from_uuid(Uuid::from_u128(1));
+
+#[async_trait]
+impl RunningAgents<Person> for Everyone {
+    fn find(&self, _node: &NodeId) -> Option<NodeStatus<Person>> {
+        Some(NodeStatus {
+            run: RUN,
+            kind: Person::Editor,
+            running: true,
+            status: "running",
+        })
+    }
+
+    async fn send(&self, _run: RunId, _node: &NodeId, _message: Message) -> bool {
+        true
     }
 }

@@ -1,9 +1,11 @@
 //! The unified handler: each type of interrupt, the order of targets, corrections, and running it twice.
 
 use expect_test::expect;
-use interrupt_router::handler::{Branches, DecidedBy, FilledBy, HandleError, Resolution};
+use interrupt_router::handler::{
+    Branches, DecidedBy, FilledBy, HandleError, HandlerPolicy, Resolution,
+};
 use interrupt_router::model::Purpose;
-use interrupt_router::reroute::{PendingReroutes, RerouteState};
+use interrupt_router::reroute::RerouteState;
 use interrupt_router::review::{Answer, QuestionKind, Resume};
 use interrupt_router::{InterruptType, Outcome, StopMode, StopReason, StopSource};
 use jiff::Timestamp;
@@ -72,14 +74,8 @@ async fn a_workers_interrupt_goes_back_to_its_route() {
 async fn the_bound_event_wins_over_the_origin_and_is_consumed_with_the_decision() {
     let (scene, desks) = (Scene::new(), Desks::new(&[DRAFT], vec![chose("first")]));
     desks
-        .reroutes
-        .store(
-            scene.run,
-            event("e1", "root/editor", Some(Desk::Writer)),
-            NOW,
-        )
-        .await
-        .unwrap();
+        .publish(&event("e1", "root/editor", Some(Desk::Writer)))
+        .await;
     let routed = scene
         .routed(&desks, from_editor(InterruptType::HumanReview))
         .await;
@@ -91,17 +87,12 @@ async fn the_bound_event_wins_over_the_origin_and_is_consumed_with_the_decision(
             .map(interrupt_router::EventId::as_str),
         Some("e1")
     );
-    let stored = desks
-        .reroutes
-        .fate(&"e1".to_owned().try_into().unwrap())
-        .await
-        .unwrap()
-        .unwrap();
+    let state = desks.router.state(&"e1".to_owned().try_into().unwrap());
     let expected = RerouteState::Consumed {
         interrupt: scene.interrupt,
         decision: routed.decision,
     };
-    assert_eq!(stored.state, expected);
+    assert_eq!(state, Some(expected));
     expect![[r"
         bound e1 to WRITER
         asked WRITER
@@ -121,14 +112,8 @@ async fn the_persons_reroute_wins_over_the_bound_event() {
         Desks::new(&[r#"{"publish":{"text":"as it is"}}"#], vec![answer]),
     );
     desks
-        .reroutes
-        .store(
-            scene.run,
-            event("e1", "root/editor", Some(Desk::Writer)),
-            NOW,
-        )
-        .await
-        .unwrap();
+        .publish(&event("e1", "root/editor", Some(Desk::Writer)))
+        .await;
     let routed = scene
         .routed(&desks, from_editor(InterruptType::HumanReview))
         .await;
@@ -260,14 +245,8 @@ async fn a_model_that_answers_other_routes_never_gets_there_and_a_person_is_aske
 async fn nobody_there_leaves_the_interrupt_open_and_its_reroute_bound() {
     let (scene, desks) = (Scene::new(), Desks::new(&[DRAFT], Vec::new()));
     desks
-        .reroutes
-        .store(
-            scene.run,
-            event("e1", "root/editor", Some(Desk::Writer)),
-            NOW,
-        )
-        .await
-        .unwrap();
+        .publish(&event("e1", "root/editor", Some(Desk::Writer)))
+        .await;
     let error = scene
         .handle(&desks, from_editor(InterruptType::HumanReview))
         .await
@@ -277,10 +256,7 @@ async fn nobody_there_leaves_the_interrupt_open_and_its_reroute_bound() {
     let bound = RerouteState::Bound {
         interrupt: scene.interrupt,
     };
-    assert_eq!(
-        desks.reroutes.fate(&id).await.unwrap().unwrap().state,
-        bound
-    );
+    assert_eq!(desks.router.state(&id).unwrap(), bound);
 
     // Somebody comes back: the same interrupt goes where the event wanted it.
     desks
@@ -415,11 +391,7 @@ async fn pause_with_new_input_puts_it_into_the_prompt() {
 async fn stop_and_prune_end_without_asking_and_use_up_their_event() {
     for interrupt_type in [InterruptType::Stop, InterruptType::Prune] {
         let (scene, desks) = (Scene::new(), Desks::new(&[], Vec::new()));
-        desks
-            .reroutes
-            .store(scene.run, event("e1", "root/editor", None), NOW)
-            .await
-            .unwrap();
+        desks.publish(&event("e1", "root/editor", None)).await;
         let resolution = scene
             .handle(&desks, from_editor(interrupt_type))
             .await
@@ -440,7 +412,7 @@ async fn stop_and_prune_end_without_asking_and_use_up_their_event() {
             other => panic!("{other:?}"),
         }
         let id = "e1".to_owned().try_into().unwrap();
-        let state = desks.reroutes.fate(&id).await.unwrap().unwrap().state;
+        let state = desks.router.state(&id).unwrap();
         assert!(matches!(state, RerouteState::Consumed { .. }), "{state:?}");
     }
 }
@@ -448,21 +420,14 @@ async fn stop_and_prune_end_without_asking_and_use_up_their_event() {
 #[tokio::test]
 async fn branch_is_refused_with_the_reason_and_decides_nothing() {
     let (scene, desks) = (Scene::new(), Desks::new(&[], Vec::new()));
-    desks
-        .reroutes
-        .store(scene.run, event("e1", "root/editor", None), NOW)
-        .await
-        .unwrap();
+    desks.publish(&event("e1", "root/editor", None)).await;
     let error = scene
         .handle(&desks, from_editor(InterruptType::Branch))
         .await
         .unwrap_err();
     assert!(error.to_string().contains("needs checkpoints"), "{error}");
     let id = "e1".to_owned().try_into().unwrap();
-    assert_eq!(
-        desks.reroutes.fate(&id).await.unwrap().unwrap().state,
-        RerouteState::Pending
-    );
+    assert_eq!(desks.router.state(&id).unwrap(), RerouteState::Pending);
 }
 
 #[tokio::test]
@@ -489,8 +454,11 @@ async fn a_stopped_scope_is_an_outcome_and_no_error() {
 
 #[tokio::test]
 async fn branch_is_decided_where_the_embedder_forks_runs() {
-    let desks = Desks::changed(&[], Vec::new(), |config| {
-        config.policy.branches = Branches::Forked;
+    let desks = Desks::changed(&[], Vec::new(), |handler| {
+        handler.with_policy(HandlerPolicy {
+            branches: Branches::Forked,
+            ..HandlerPolicy::default()
+        })
     });
     let outcome = Scene::new()
         .handle(&desks, from_editor(InterruptType::Branch))

@@ -5,12 +5,9 @@ use std::sync::Arc;
 use interrupt_router::InterruptType;
 use interrupt_router::answer::{AnswerError, AnswerFault, ConstraintCheck};
 use interrupt_router::ask::Asker;
-use interrupt_router::context::DecoratorChain;
 use interrupt_router::handler::{
-    HandleError, HandlerConfig, HandlerPolicy, InMemoryDecisions, OperationContext, Resolution,
-    UnifiedInterruptHandler, Unobserved,
+    HandleError, HandlerPolicy, OperationContext, Resolution, UnifiedInterruptHandler,
 };
-use interrupt_router::reroute::InMemoryReroutes;
 use interrupt_router::review::Answer;
 use interrupt_router::schema::AnswerSchema;
 use interrupt_router::{
@@ -19,9 +16,7 @@ use interrupt_router::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{
-    Desks, FixedClock, ScriptedModel, ScriptedReviewer, details, from_editor, node,
-};
+use crate::domain::{Desks, ScriptedModel, ScriptedReviewer, details, from_editor, node};
 use crate::scene::{Scene, chose};
 
 const EDIT: &str = r#"{"edit":{"text":"The newer figure.","notes":[]}}"#;
@@ -111,11 +106,11 @@ async fn a_confirmation_of_what_was_not_asked_is_refused() {
 #[tokio::test]
 async fn answers_that_do_not_fit_are_taken_as_often_as_the_policy_says() {
     let wrong = vec![chose("third"), chose("fourth"), chose("fifth")];
-    let desks = Desks::changed(&[EDIT], wrong, |config| {
-        config.policy = HandlerPolicy {
+    let desks = Desks::changed(&[EDIT], wrong, |handler| {
+        handler.with_policy(HandlerPolicy {
             invalid_answers: 2,
             ..HandlerPolicy::default()
-        };
+        })
     });
     let error = Scene::new()
         .handle(&desks, from_editor(InterruptType::HumanReview))
@@ -164,8 +159,8 @@ async fn whoever_fills_in_a_request_must_do_so_and_cannot_change_where_it_goes()
 
 #[tokio::test]
 async fn a_decorator_that_does_not_narrow_is_caught_before_a_model_is_asked() {
-    let desks = Desks::changed(&[EDIT], vec![chose("first")], |config| {
-        config.decorators = DecoratorChain::empty();
+    let desks = Desks::changed(&[EDIT], vec![chose("first")], |handler| {
+        handler.with_decorators(Vec::new())
     });
     let handled = Scene::new()
         .handle(&desks, from_editor(InterruptType::HumanReview))
@@ -239,18 +234,10 @@ async fn painted(
         constraints: Arc::new(AtMostSeven),
         corrections: 0,
     };
-    let reroutes = Arc::new(InMemoryReroutes::default());
-    let handler = UnifiedInterruptHandler::<PainterInterrupt, AfterPainting>::new(HandlerConfig {
-        asker: asker.clone(),
-        reviewing_model: asker,
-        reviewer: Arc::clone(&reviewer) as _,
-        decisions: Arc::new(InMemoryDecisions::new(Arc::clone(&reroutes) as _)),
-        reroutes,
-        decorators: DecoratorChain::default(),
-        observer: Arc::new(Unobserved),
-        clock: Arc::new(FixedClock::default()),
-        policy: HandlerPolicy::default(),
-    });
+    let handler = UnifiedInterruptHandler::<PainterInterrupt, AfterPainting>::new(
+        asker,
+        Arc::clone(&reviewer),
+    );
     let scene = Scene::new();
     let context = OperationContext {
         interrupt: scene.interrupt,

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next, PlanError};
+use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next, PlanError, Step};
 use interrupt_router::{InterruptType, OneRouteError};
 
 use crate::domain::{
@@ -100,7 +100,7 @@ async fn every_payload_of_the_sealed_interrupt_goes_to_the_one_handler() {
         publish: None,
     };
     assert!(matches!(
-        planner.dispatch(Box::new(routing), &log).await,
+        planner.dispatch(Step::of(routing), &log).await,
         Ok(Next::Finished("asked"))
     ));
     assert_eq!(*log.lock().unwrap(), ["interrupt of EDITOR"]);
@@ -114,7 +114,7 @@ async fn none_two_and_no_action_are_errors_that_name_the_fields() {
         edit: None,
         publish: None,
     };
-    let error = planner.dispatch(Box::new(none), &log).await.err().unwrap();
+    let error = planner.dispatch(Step::of(none), &log).await.err().unwrap();
     assert!(matches!(
         &error,
         PlanError::Route(OneRouteError::NoneSet { .. })
@@ -129,7 +129,7 @@ async fn none_two_and_no_action_are_errors_that_name_the_fields() {
         text: String::new(),
         notes: Vec::new(),
     });
-    let error = planner.dispatch(Box::new(two), &log).await.err().unwrap();
+    let error = planner.dispatch(Step::of(two), &log).await.err().unwrap();
     assert!(
         error
             .to_string()
@@ -142,7 +142,7 @@ async fn none_two_and_no_action_are_errors_that_name_the_fields() {
         edit: None,
         publish: Some(crate::domain::Publish { text: "x".into() }),
     };
-    let error = planner.dispatch(Box::new(lost), &log).await.err().unwrap();
+    let error = planner.dispatch(Step::of(lost), &log).await.err().unwrap();
     assert!(
         error
             .to_string()
@@ -164,7 +164,7 @@ async fn an_actions_failure_names_the_action() {
         publish: None,
     };
     let error = planner
-        .dispatch(Box::new(routing), &log)
+        .dispatch(Step::of(routing), &log)
         .await
         .err()
         .unwrap();

@@ -5,7 +5,7 @@ use interrupt_router::model::Message;
 use interrupt_router::review::Answer;
 use interrupt_router::{Blackboard, InterruptId, Outcome, RunId, StopScope};
 
-use crate::domain::{AfterInterrupt, Desks, Interrupt, node};
+use crate::domain::{AfterInterrupt, Desks, Interrupt, RUN, node};
 
 /// One interrupt of the editor, and where it was raised.
 pub(crate) struct Scene {
@@ -17,7 +17,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        let (run, interrupt) = (RunId::generate(), InterruptId::generate());
+        let (run, interrupt) = (RUN, InterruptId::generate());
         Self {
             run,
             interrupt,

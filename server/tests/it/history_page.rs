@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use interrupt_router::Clock;
+use interrupts::Clock;
 use interrupts::life::Role;
 use jiff::Timestamp;
 use reqwest::StatusCode;

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use interrupt_router::{
-    Clock, DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+    DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
 };
+use interrupts::Clock;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role, Scope,
     Verdict,

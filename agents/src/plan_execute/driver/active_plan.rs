@@ -5,7 +5,8 @@ use std::sync::Arc;
 use interrupt_router::answer::ConstraintCheck;
 use interrupt_router::ask::{Asker, DEFAULT_CORRECTIONS};
 use interrupt_router::model::LanguageModel;
-use interrupt_router::{Clock, NodeId, RunId, StopScope};
+use interrupt_router::{NodeId, RunId, StopScope};
+use interrupts::Clock;
 use interrupts::store::{CheckpointId, Run};
 
 use super::begin::{PlanDecision, decided_pauses, read_snapshot};

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use interrupt_router::RunId;
 use interrupt_router::answer::ConstraintCheck;
 use interrupt_router::model::LanguageModel;
-use interrupt_router::{Clock, RunId};
+use interrupts::Clock;
 use interrupts::OwnerName;
 use interrupts::life::{Actor, Interrupt, Refusal, ReviewChange, RunState, USUAL_CLAIM};
 use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use interrupt_router::{StopMode, StopReason, StopSource, SystemClock};
+use interrupt_router::{StopMode, StopReason, StopSource};
+use interrupts::SystemClock;
 use interrupts::limits::{LimitReached, LimitWarning, StopSink};
 use interrupts::money::{
     Budget, BudgetConfig, BudgetRefusal, Known, Money, PriceTable, Reservation, Usage,

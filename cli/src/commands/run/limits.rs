@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use engine::run::RunUse;
 use interrupt_router::model::LanguageModel;
-use interrupt_router::{InterruptType, StopMode, StopSource, SystemClock};
+use interrupt_router::{InterruptType, StopMode, StopSource};
+use interrupts::SystemClock;
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};

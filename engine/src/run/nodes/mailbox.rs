@@ -1,10 +1,14 @@
 //! The mailboxes of a run's nodes: what was put into them, and whether it will be read.
 
 use interrupt_router::NodeId;
-use interrupt_router::bus::NodeEnded;
 
 use super::{Mailbox, NodeDirectory, Nodes};
 use journal::message::{AgentMessage, Origin};
+
+/// The node ended before the message reached it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the node has ended")]
+pub struct NodeEnded;
 
 impl NodeDirectory {
     /// Letters with these origins were read already.
@@ -116,10 +120,9 @@ impl NodeDirectory {
 
 #[cfg(test)]
 mod tests {
-    use interrupt_router::bus::NodeEnded;
     use interrupt_router::{NodeId, RunId};
 
-    use super::{AgentMessage, NodeDirectory, Origin};
+    use super::{AgentMessage, NodeDirectory, NodeEnded, Origin};
 
     fn letter(position: u64) -> AgentMessage {
         AgentMessage {

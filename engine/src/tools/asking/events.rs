@@ -1,7 +1,7 @@
 //! What observers learn of a question about a tool.
 
 use interrupt_router::InterruptId;
-use interrupt_router::handler::{FilledBy, InterruptObserver, LifecycleEvent};
+use interrupt_router::handler::{FilledBy, LifecycleEvent};
 use interrupts::life::Interrupt;
 
 use super::{AskingNode, CallAnswer, ToolQuestions, question};

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use interrupt_router::answer::AnswerError;
 use interrupt_router::ask::{AskError, ModelRouting};
-use interrupt_router::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
+use interrupt_router::context::{
+    Decorator as _, FilterPropertiesDecorator, LlmCallContext, RouteSnapshot,
+};
 use interrupt_router::event::INTERRUPT_REQUEST_MARK;
 use interrupt_router::model::{Message, PartialReply};
 use interrupt_router::{AgentType, Outcome, RouteId, Routing};
 use tracing::Instrument as _;
 
 use super::Agent;
-use crate::run::recorder::{AnswerChunks, Corrections};
+use crate::run::recorder::AnswerChunks;
 use crate::run::spans::failed;
 use crate::run::{RunError, RunEvent};
 use crate::workflow::Workflow;
@@ -208,14 +211,13 @@ impl<W: Workflow> Agent<W> {
             recorder: Arc::clone(&live.recorder),
             node: self.id.clone(),
         }));
-        let context = DecoratorChain::default().decorate(context);
-        let corrections = Corrections {
-            recorder: Arc::clone(&live.recorder),
-            node: self.id.clone(),
+        let context = FilterPropertiesDecorator.decorate(context);
+        let corrected = |correction, error: &AnswerError| {
+            live.recorder.corrected(&self.id, correction, error);
         };
         let scope = self.scope();
         let span = live.spans.turn(&self.id, self.kind.name(), self.turn);
-        let asked = live.asker.ask(&context, &corrections, &scope);
+        let asked = live.asker.ask(&context, &corrected, &scope);
         let asked = asked.instrument(span.clone()).await;
         if let Err(error) = &asked {
             failed(&span, error);

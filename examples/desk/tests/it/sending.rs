@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use engine::run::RunEvent;
-use interrupt_router::bus::AgentDirectory;
 use interrupt_router::event::InterruptRequestEvent;
 use interrupt_router::{EventId, InterruptType, NodeId, StopScope};
 use interrupts::life::{Actor, Role};
@@ -42,7 +41,7 @@ async fn a_supervisors_event_sets_the_target_of_the_agents_next_interrupt() {
             answer_form: None,
         };
         // The agent comes to be, and looks at the account, which is not open yet.
-        while AgentDirectory::<Colleague>::find(&*run.nodes(), &node).is_none() {
+        while run.nodes().status::<Colleague>(&node).is_none() {
             tokio::task::yield_now().await;
         }
         run.bus().publish(event).await.expect("the agent takes it");

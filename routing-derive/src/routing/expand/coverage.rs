@@ -17,7 +17,7 @@ fn position(route: &RecordRoute<'_>) -> TokenStream {
     let marker = &route.marker;
     quote! {
         ::interrupt_router::__private::position::<#marker>(
-            <#marker as ::interrupt_router::AgentRoute>::AGENT_TYPE as i128
+            <#marker as ::interrupt_router::__private::AgentRoute>::AGENT_TYPE as i128
         )
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn bodies(plan: &RecordPlan<'_>) -> CoverageBodies {
         },
         agent_type_of: quote! {
             const AGENT_TYPES: [#agent_types; #count] = [
-                #(<#markers as ::interrupt_router::AgentRoute>::AGENT_TYPE),*
+                #(<#markers as ::interrupt_router::__private::AgentRoute>::AGENT_TYPE),*
             ];
             AGENT_TYPES[route.index()]
         },

@@ -107,7 +107,14 @@ fn agent_route(route: &RecordRoute<'_>) -> Option<TokenStream> {
     let path = quote_spanned!(variant.span()=> <#enumeration>::#variant);
     Some(quote! {
         #[automatically_derived]
-        impl ::interrupt_router::AgentRoute for #marker {
+        #[allow(dead_code)]
+        impl #marker {
+            /// Where the route leads.
+            pub const AGENT_TYPE: #enumeration = #path;
+        }
+
+        #[automatically_derived]
+        impl ::interrupt_router::__private::AgentRoute for #marker {
             type AgentType = #enumeration;
 
             const AGENT_TYPE: Self::AgentType = #path;

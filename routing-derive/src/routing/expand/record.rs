@@ -203,7 +203,7 @@ fn route_info(route: &RecordRoute<'_>) -> TokenStream {
             quote! {
                 ::core::option::Option::Some(
                     ::interrupt_router::__private::agent_type_name::<#marker>(
-                        <#marker as ::interrupt_router::AgentRoute>::AGENT_TYPE as i128,
+                        <#marker as ::interrupt_router::__private::AgentRoute>::AGENT_TYPE as i128,
                     )
                 )
             }

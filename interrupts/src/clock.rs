@@ -1,4 +1,4 @@
-//! Time as a port: the core never reads a clock of its own.
+//! Time as a port.
 
 use jiff::Timestamp;
 
