@@ -10,9 +10,10 @@ use tokio::sync::oneshot;
 
 use crate::scene::{Scene, node, pause, taken};
 
-const INTERRUPTS: u32 = 10_000;
+/// How many moments lie between the earliest one and the last.
+const MOMENTS: u32 = 10_000;
 /// So many share a store, so that no look into it has to pass over thousands of others.
-const OF_ONE_STORE: u32 = 100;
+const OF_ONE_STORE: usize = 100;
 /// Far more than a stop takes, so that one that takes it was lost.
 const LOST: Duration = Duration::from_secs(20);
 
@@ -86,12 +87,16 @@ async fn interrupted_at(scene: &Scene, process: &InterruptManager, offset: u32) 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_10_000_stops_around_start_steps_and_waits_none_is_lost() {
-    for first in (0..INTERRUPTS).step_by(OF_ONE_STORE as usize) {
+async fn of_stops_at_each_moment_around_start_steps_and_waits_none_is_lost() {
+    // `STOPS` of them, 1,000 if it is not set, up to one for each moment.
+    let stops = std::env::var("STOPS").map_or(1_000, |stops| stops.parse().unwrap());
+    let apart = (MOMENTS / stops).max(1) as usize;
+    let moments: Vec<u32> = (0..MOMENTS).step_by(apart).collect();
+    for of_one_store in moments.chunks(OF_ONE_STORE) {
         let scene = Scene::new();
         let process = scene.process("one");
-        for offset in first..first + OF_ONE_STORE {
-            interrupted_at(&scene, &process, offset).await;
+        for offset in of_one_store {
+            interrupted_at(&scene, &process, *offset).await;
         }
         // The recorder of runs that nobody keeps may still be at its last request.
         tokio::time::timeout(LOST, async {
