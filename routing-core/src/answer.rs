@@ -12,8 +12,9 @@ mod reader;
 mod record;
 mod tree;
 
+pub(crate) use arriving::ArrivingAnswer;
+pub use arriving::fault_so_far;
 pub(crate) use arriving::is_in_words;
-pub use arriving::{ArrivingAnswer, fault_so_far};
 pub use body::{LONGEST_ANSWER, body};
 pub use constraint::ConstraintCheck;
 pub use error::{AnswerError, AnswerFault};

@@ -9,11 +9,32 @@ use uuid::Uuid;
 
 /// A text that is no identifier of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {kind} id; expected `{prefix}_` and a UUID")]
-pub struct ParseIdError {
-    given: String,
-    kind: &'static str,
-    prefix: &'static str,
+#[non_exhaustive]
+pub enum ParseIdError {
+    /// It is not of the form that we give.
+    #[error("`{given}` is no {kind} id; expected `{prefix}_` and a UUID")]
+    Form {
+        /// The text.
+        given: String,
+        /// What it should identify.
+        kind: &'static str,
+        /// How such ids begin.
+        prefix: &'static str,
+    },
+    /// The id of an event is too short or too long.
+    #[error("an event id has 1 to {LONGEST_GIVEN_ID} characters, and this one has {length}")]
+    EventLength {
+        /// How many characters it has.
+        length: usize,
+    },
+    /// It cannot be the id of a node.
+    #[error(
+        "`{given}` is no node id; expected segments of letters, digits, `-` and `_`, joined by `/`"
+    )]
+    Node {
+        /// The text.
+        given: String,
+    },
 }
 
 macro_rules! ids {
@@ -58,7 +79,7 @@ macro_rules! ids {
                 text.strip_prefix(concat!($prefix, "_"))
                     .and_then(|rest| Uuid::try_parse(rest).ok())
                     .map(Self)
-                    .ok_or_else(|| ParseIdError { given: text.to_owned(), kind: $kind, prefix: $prefix })
+                    .ok_or_else(|| ParseIdError::Form { given: text.to_owned(), kind: $kind, prefix: $prefix })
             }
         }
 
@@ -92,13 +113,6 @@ ids! {
 #[serde(try_from = "String")]
 pub struct EventId(String);
 
-/// A text that is too short or too long for the id of an event.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("an event id has 1 to {LONGEST_GIVEN_ID} characters, and this one has {length}")]
-pub struct EventIdLengthError {
-    length: usize,
-}
-
 /// The most characters that an id given from outside may have.
 const LONGEST_GIVEN_ID: usize = 200;
 
@@ -115,12 +129,12 @@ impl EventId {
 }
 
 impl TryFrom<String> for EventId {
-    type Error = EventIdLengthError;
+    type Error = ParseIdError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         match text.chars().count() {
             1..=LONGEST_GIVEN_ID => Ok(Self(text)),
-            length => Err(EventIdLengthError { length }),
+            length => Err(ParseIdError::EventLength { length }),
         }
     }
 }
@@ -140,29 +154,20 @@ impl Display for EventId {
 #[serde(try_from = "String")]
 pub struct NodeId(Arc<str>);
 
-/// A text that is no node id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{given}` is no node id; expected segments of letters, digits, `-` and `_`, joined by `/`"
-)]
-pub struct ParseNodeIdError {
-    given: String,
-}
-
 impl NodeId {
     /// The id of a run's first node.
     ///
     /// # Errors
     ///
-    /// [`ParseNodeIdError`] if the text is empty, longer than 200 characters, or has other
+    /// [`ParseIdError`] if the text is empty, longer than 200 characters, or has other
     /// characters than ASCII letters, digits, `-`, `_` and the `/` between segments.
-    pub fn new(text: impl Into<String>) -> Result<Self, ParseNodeIdError> {
+    pub fn new(text: impl Into<String>) -> Result<Self, ParseIdError> {
         let text = text.into();
         let fine = text.len() <= LONGEST_GIVEN_ID && text.split('/').all(is_segment);
         if fine {
             Ok(Self(text.into()))
         } else {
-            Err(ParseNodeIdError { given: text })
+            Err(ParseIdError::Node { given: text })
         }
     }
 
@@ -176,7 +181,7 @@ impl NodeId {
     /// # Errors
     ///
     /// As [`NodeId::new`].
-    pub fn child(&self, segment: &str) -> Result<Self, ParseNodeIdError> {
+    pub fn child(&self, segment: &str) -> Result<Self, ParseIdError> {
         Self::new(format!("{}/{segment}", self.0))
     }
 
@@ -214,7 +219,7 @@ impl Serialize for NodeId {
 }
 
 impl TryFrom<String> for NodeId {
-    type Error = ParseNodeIdError;
+    type Error = ParseIdError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         Self::new(text)

@@ -150,10 +150,7 @@ mod verdict;
 pub use agent_type::{AgentType, UnknownAgentType};
 pub use answer_form::AnswerForm;
 pub use blackboard::{Blackboard, Entry};
-pub use ids::{
-    DecisionId, EventId, EventIdLengthError, InterruptId, NodeId, ParseIdError, ParseNodeIdError,
-    RuleId, RunId,
-};
+pub use ids::{DecisionId, EventId, InterruptId, NodeId, ParseIdError, RuleId, RunId};
 pub use interrupt::{
     AgentInterrupt, Choice, ConfirmationItem, InterruptDetails, InterruptType, SealedInterrupt,
 };
@@ -161,7 +158,7 @@ pub use narrowed::Narrowed;
 pub use outcome::Outcome;
 pub use route::{Route, RouteId, RouteInfo};
 pub use route_set::RouteSet;
-pub use routing::{Component, DispatchError, InterruptRoutes, OneRouteError, Routing, RoutingKind};
+pub use routing::{DispatchError, InterruptRoutes, OneRouteError, Routing, RoutingKind};
 pub use stop::{StopMode, StopReason, StopScope, StopSource};
 pub use verdict::{DecidedAs, Verdict};
 
@@ -298,7 +295,7 @@ pub use interrupt_router_derive::InterruptRequest;
 ///
 /// // Reading is strict: exactly one field, and nothing else.
 /// let record: InterruptRouting = serde_json::from_str(r#"{"reviewRequest": {"goal": "ship"}}"#)?;
-/// assert_eq!(record.into_one().map(|one| one.route.field()), Ok("reviewRequest"));
+/// assert_eq!(record.into_one().map(|(route, _request)| route.field()), Ok("reviewRequest"));
 /// assert!(serde_json::from_str::<InterruptRouting>("{}").is_err());
 ///
 /// // One action for each route: an implementation that misses one does not compile.

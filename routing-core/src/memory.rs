@@ -81,13 +81,10 @@ impl<K: AgentType> Reroute<K> {
 
     /// Says whether the state allowed the change.
     fn change(&mut self, change: RerouteChange) -> bool {
-        match self.state.after(change) {
-            Ok(state) => {
-                self.state = state;
-                true
-            }
-            Err(_illegal) => false,
-        }
+        let after = self.state.after(change);
+        let is_allowed = after.is_some();
+        self.state = after.unwrap_or_else(|| self.state.clone());
+        is_allowed
     }
 
     fn expire_if_due(&mut self, now: Timestamp) -> bool {

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::interrupt::SealedInterrupt;
-use crate::routing::{OneRouteError, Routing};
+use crate::routing::{DispatchError, OneRouteError, Routing};
 
 /// Where a routing leads: its one set field, without its types.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ impl Step {
     ///
     /// [`OneRouteError`] if none is set, or more than one.
     pub fn of<R: Routing>(routing: R) -> Result<Self, OneRouteError> {
-        let component = routing.into_one()?;
-        let info = component.route.info();
+        let (route, value) = routing.into_one()?;
+        let info = route.info();
         Ok(Self {
             record: R::NAME,
             field: info.field,
             request: info.request,
-            value: component.value,
+            value,
         })
     }
 }
@@ -101,36 +101,6 @@ pub struct ActionTaken {
     pub second: &'static str,
     /// The request's type.
     pub request: &'static str,
-}
-
-/// Why a routing could not be dispatched, or what its action failed with.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanError<E> {
-    /// None or more than one field is set.
-    #[error(transparent)]
-    Route(#[from] OneRouteError),
-    /// No action takes the request.
-    #[error("`{record}.{field}` is set and no action takes `{request}`; there are: {}", known.join(", "))]
-    NoAction {
-        /// The record's name.
-        record: &'static str,
-        /// The field that is set.
-        field: &'static str,
-        /// The type of its request.
-        request: &'static str,
-        /// The actions that there are, by name.
-        known: Vec<&'static str>,
-    },
-    /// The action failed.
-    #[error("the action `{action}` failed")]
-    Action {
-        /// Its name.
-        action: &'static str,
-        /// Why.
-        #[source]
-        source: E,
-    },
 }
 
 impl<C, O, E> Default for BlackboardRoutingPlanner<C, O, E> {
@@ -212,7 +182,7 @@ impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E
     ///
     /// # Errors
     ///
-    /// [`PlanError`]: none or two components, no action for it, or the action's own failure.
+    /// [`DispatchError`]: none or two components, no action for it, or the action's own failure.
     ///
     /// # Cancel safety
     ///
@@ -221,7 +191,7 @@ impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E
         &self,
         step: Result<Step, OneRouteError>,
         context: &C,
-    ) -> Result<Next<O>, PlanError<E>> {
+    ) -> Result<Next<O>, DispatchError<E>> {
         let Step {
             record,
             field,
@@ -232,14 +202,14 @@ impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E
         let running = action.and_then(|action| Some((action, (action.run)(value, context)?)));
         let Some((action, running)) = running else {
             let known = self.names();
-            return Err(PlanError::NoAction {
+            return Err(DispatchError::NoAction {
                 record,
                 field,
                 request,
                 known,
             });
         };
-        running.await.map_err(|source| PlanError::Action {
+        running.await.map_err(|source| DispatchError::Action {
             action: action.info.name,
             source,
         })

@@ -88,17 +88,6 @@ pub enum RerouteChange {
     Cancel(CancelCause),
 }
 
-/// A change that its state does not allow.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a reroute that is {state:?} cannot take {change:?}")]
-#[non_exhaustive]
-pub struct IllegalReroute {
-    /// The state, which stays as it is.
-    pub state: RerouteState,
-    /// The change that was refused.
-    pub change: RerouteChange,
-}
-
 impl RerouteState {
     /// Whether nothing can happen to it any more.
     pub const fn is_final(&self) -> bool {
@@ -111,26 +100,19 @@ impl RerouteState {
         }
     }
 
-    /// The state after a change.
-    ///
-    /// # Errors
-    ///
-    /// [`IllegalReroute`] if the state does not allow the change.
-    pub fn after(&self, change: RerouteChange) -> Result<Self, IllegalReroute> {
-        match (self, change) {
-            (Self::Pending, RerouteChange::Bind(interrupt)) => Ok(Self::Bound { interrupt }),
-            (Self::Pending, RerouteChange::Expire) => Ok(Self::Expired),
-            (Self::Pending, RerouteChange::Supersede(by)) => Ok(Self::Superseded { by }),
-            (Self::Pending, RerouteChange::Cancel(cause)) => Ok(Self::Cancelled { cause }),
-            (Self::Bound { interrupt }, RerouteChange::Consume(decision)) => Ok(Self::Consumed {
+    /// The state after a change; `None` if this state does not allow it.
+    pub fn after(&self, change: RerouteChange) -> Option<Self> {
+        Some(match (self, change) {
+            (Self::Pending, RerouteChange::Bind(interrupt)) => Self::Bound { interrupt },
+            (Self::Pending, RerouteChange::Expire) => Self::Expired,
+            (Self::Pending, RerouteChange::Supersede(by)) => Self::Superseded { by },
+            (Self::Pending, RerouteChange::Cancel(cause)) => Self::Cancelled { cause },
+            (Self::Bound { interrupt }, RerouteChange::Consume(decision)) => Self::Consumed {
                 interrupt: *interrupt,
                 decision,
-            }),
-            (Self::Bound { .. }, RerouteChange::Release) => Ok(Self::Pending),
-            (state, change) => Err(IllegalReroute {
-                state: state.clone(),
-                change,
-            }),
-        }
+            },
+            (Self::Bound { .. }, RerouteChange::Release) => Self::Pending,
+            (_state, _change) => return None,
+        })
     }
 }

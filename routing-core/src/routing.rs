@@ -55,17 +55,17 @@ pub trait Routing:
     /// The schemas of this record, built at their first use.
     fn schemas() -> &'static SchemaTable<Self>;
 
-    /// Takes out the one set field.
+    /// Takes out the one set field: which it is, and its request, of the route's request type.
     ///
     /// # Errors
     ///
     /// [`OneRouteError`] if no field is set, or more than one.
-    fn into_one(self) -> Result<Component<Self>, OneRouteError> {
+    fn into_one(self) -> Result<(RouteId<Self>, Box<dyn Any + Send>), OneRouteError> {
         let set = self.set_routes();
         set.single()
             .and_then(|route| {
-                let value = self.__into_request(route.index())?;
-                Some(Component { route, value })
+                let request = self.__into_request(route.index())?;
+                Some((route, request))
             })
             .ok_or_else(|| OneRouteError::__new(set))
     }
@@ -130,15 +130,6 @@ pub trait InterruptRoutes: Routing {
     fn agent_type_of(route: RouteId<Self>) -> Self::AgentType;
 }
 
-/// The one set field of a record, taken out of it.
-#[derive(Debug)]
-pub struct Component<R: Routing> {
-    /// Which field it was.
-    pub route: RouteId<R>,
-    /// The request, of the route's request type.
-    pub value: Box<dyn Any + Send>,
-}
-
 /// A record in which no field is set, or more than one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OneRouteError {
@@ -178,13 +169,31 @@ impl OneRouteError {
     }
 }
 
-/// Why a record could not be dispatched to its actions.
+/// Why a routing could not be dispatched, or what its action failed with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError<E> {
-    /// The record has no request, or more than one; no action was called.
+    /// None or more than one field is set; no action was called.
     #[error(transparent)]
-    Route(OneRouteError),
+    Route(#[from] OneRouteError),
+    /// No action of a planner takes the request.
+    #[error("`{record}.{field}` is set and no action takes `{request}`; there are: {}", known.join(", "))]
+    NoAction {
+        /// The record's name.
+        record: &'static str,
+        /// The field that is set.
+        field: &'static str,
+        /// The type of its request.
+        request: &'static str,
+        /// The actions that there are, by name.
+        known: Vec<&'static str>,
+    },
     /// The action that took the request failed.
-    #[error("the action of the route failed")]
-    Action(#[source] E),
+    #[error("the action `{action}` failed")]
+    Action {
+        /// Its name, or that of the field.
+        action: &'static str,
+        /// Why.
+        #[source]
+        source: E,
+    },
 }

@@ -7,7 +7,7 @@ use interrupt_router::answer::AnswerError;
 use interrupt_router::ask::{AskError, Asker};
 use interrupt_router::context::{LlmCallContext, RouteSnapshot};
 use interrupt_router::model::{ChunkSink, Message, ModelCaller, ModelError, Purpose};
-use interrupt_router::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
+use interrupt_router::{InterruptDetails, NodeId, Outcome, ParseIdError, Routing, RunId};
 use planning::PlanRole;
 
 use super::prompts;
@@ -20,7 +20,7 @@ use planning::{Failure, PlanEvent, PlanExecute, PlanStep, PlanningCall};
 pub enum PlanAgentsError {
     /// The run's first node has an id that is too long to append its agents' names.
     #[error(transparent)]
-    NodeId(#[from] ParseNodeIdError),
+    NodeId(#[from] ParseIdError),
     /// An answer that does not have exactly one route.
     #[error("an answer of the {} has no route", .0.segment())]
     NoRoute(PlanRole),

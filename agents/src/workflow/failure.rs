@@ -1,6 +1,6 @@
 //! Why a run of the agents fails, beyond the failures that every run can have.
 
-use interrupt_router::planner::PlanError;
+use interrupt_router::DispatchError;
 
 pub(crate) use engine::run::RunError as FlowError;
 
@@ -9,9 +9,9 @@ pub(crate) use engine::run::RunError as FlowError;
     clippy::wildcard_enum_match_arm,
     reason = "whatever else goes wrong in the planner is the planner's fault"
 )]
-pub(crate) fn of_planner(error: PlanError<FlowError>) -> FlowError {
+pub(crate) fn of_planner(error: DispatchError<FlowError>) -> FlowError {
     match error {
-        PlanError::Action { source, .. } => source,
+        DispatchError::Action { source, .. } => source,
         other => FlowError::of_workflow(NowhereToGo(other)),
     }
 }
@@ -19,4 +19,4 @@ pub(crate) fn of_planner(error: PlanError<FlowError>) -> FlowError {
 /// A routing could not be dispatched.
 #[derive(Debug, thiserror::Error)]
 #[error("the planner has nowhere to go")]
-struct NowhereToGo(#[source] PlanError<FlowError>);
+struct NowhereToGo(#[source] DispatchError<FlowError>);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use interrupt_router::model::ModelCaller;
-use interrupt_router::{AgentType as _, NodeId, Outcome, ParseNodeIdError, StopReason};
+use interrupt_router::{AgentType as _, NodeId, Outcome, ParseIdError, StopReason};
 use tools::{LaunchRequest, LaunchedAgent, Launcher, LauncherError, ToolContext};
 
 use crate::agent_kind::AgentKind;
@@ -80,7 +80,7 @@ fn refused(reason: impl Into<String>) -> LauncherError {
 
 impl RunLauncher {
     /// The node of the agent that a call launches: the same one in every replay.
-    fn node(&self, index: usize) -> Result<NodeId, ParseNodeIdError> {
+    fn node(&self, index: usize) -> Result<NodeId, ParseIdError> {
         let ModelCaller {
             node,
             turn,

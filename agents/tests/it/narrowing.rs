@@ -38,7 +38,7 @@ fn an_answer_with_another_route_is_refused_with_its_path() {
             let text = answer(other).to_string();
             let read = read_within(text.as_bytes(), RouteSet::only(origin));
             if origin == other {
-                assert_eq!(read.unwrap().into_one().unwrap().route, origin);
+                assert_eq!(read.unwrap().into_one().unwrap().0, origin);
                 continue;
             }
             let error = read.unwrap_err();

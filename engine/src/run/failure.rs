@@ -43,7 +43,7 @@ pub enum RunError {
     StepLimit(#[from] StepLimitReached),
     /// The ids of nodes have become too long.
     #[error(transparent)]
-    NodeId(#[from] interrupt_router::ParseNodeIdError),
+    NodeId(#[from] interrupt_router::ParseIdError),
     /// A record cannot be written as JSON.
     #[error("a record cannot be written as JSON")]
     Json(#[from] serde_json::Error),

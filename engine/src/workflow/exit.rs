@@ -100,15 +100,16 @@ of_a_run!(
     RunError,
     KeepError,
     StepLimitReached,
-    interrupt_router::ParseNodeIdError,
+    interrupt_router::ParseIdError,
     serde_json::Error,
 );
 
 impl From<DispatchError<Self>> for Exit {
     fn from(error: DispatchError<Self>) -> Self {
         match error {
-            DispatchError::Action(exit) => exit,
+            DispatchError::Action { source, .. } => source,
             DispatchError::Route(error) => Self::failed(error),
+            nowhere @ DispatchError::NoAction { .. } => Self::failed(nowhere.to_string()),
         }
     }
 }

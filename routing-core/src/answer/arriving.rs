@@ -22,7 +22,7 @@ const WORDS: usize = 1_000;
 
 /// An answer that arrives piece by piece.
 #[derive(Debug)]
-pub struct ArrivingAnswer<R: Routing> {
+pub(crate) struct ArrivingAnswer<R: Routing> {
     allowed: RouteSet<R>,
     text: String,
     /// The length at which it is looked at again.
@@ -32,7 +32,7 @@ pub struct ArrivingAnswer<R: Routing> {
 
 impl<R: Routing> ArrivingAnswer<R> {
     /// An answer that may hold one of these routes, of which nothing has arrived.
-    pub fn new(allowed: RouteSet<R>) -> Self {
+    pub(crate) fn new(allowed: RouteSet<R>) -> Self {
         Self {
             allowed,
             text: String::new(),
@@ -44,7 +44,7 @@ impl<R: Routing> ArrivingAnswer<R> {
     /// Takes the next piece. Returns the fault that no further piece can repair, once there is one.
     ///
     /// A fault is noticed soon, not at once: the answer is looked at whenever it has grown by an eighth.
-    pub fn push(&mut self, piece: &str) -> Option<&AnswerError> {
+    pub(crate) fn push(&mut self, piece: &str) -> Option<&AnswerError> {
         if self.fault.is_some() {
             return self.fault.as_ref();
         }
@@ -59,13 +59,8 @@ impl<R: Routing> ArrivingAnswer<R> {
     }
 
     /// Begins again: what has arrived does not count.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         *self = Self::new(self.allowed);
-    }
-
-    /// The fault that was noticed.
-    pub fn fault(&self) -> Option<&AnswerError> {
-        self.fault.as_ref()
     }
 }
 

@@ -82,9 +82,10 @@ async fn a_failed_action_is_the_error() {
     };
     assert_eq!(
         review.dispatch(&Echo, "run").await,
-        Err(DispatchError::Action(
-            "run: no reviewer for ship".to_owned()
-        ))
+        Err(DispatchError::Action {
+            action: "review_request",
+            source: "run: no reviewer for ship".to_owned()
+        })
     );
 }
 

@@ -123,12 +123,9 @@ fn json_holds_the_set_field_alone_and_is_read_back() {
 
 #[test]
 fn the_one_set_field_is_taken_out_with_its_route() {
-    let component = OrchestratorRoute::wrap(goal("ship")).into_one().unwrap();
-    assert_eq!(component.route, OrchestratorRoute::id());
-    assert_eq!(
-        *component.value.downcast::<GoalRequest>().unwrap(),
-        goal("ship")
-    );
+    let (route, request) = OrchestratorRoute::wrap(goal("ship")).into_one().unwrap();
+    assert_eq!(route, OrchestratorRoute::id());
+    assert_eq!(*request.downcast::<GoalRequest>().unwrap(), goal("ship"));
     assert_eq!(
         none().into_one().unwrap_err(),
         OneRouteError::NoneSet {

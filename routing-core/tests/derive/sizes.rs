@@ -19,10 +19,8 @@ fn a_record_of_one_route_has_that_route() {
     let record = SmallestOnlyRequestRoute::wrap(goal("all"));
     let text = serde_json::to_string(&record).unwrap();
     assert_eq!(serde_json::from_str::<Smallest>(&text).unwrap(), record);
-    assert_eq!(
-        record.into_one().unwrap().route,
-        SmallestOnlyRequestRoute::id()
-    );
+    let (route, _request) = record.into_one().unwrap();
+    assert_eq!(route, SmallestOnlyRequestRoute::id());
 }
 
 macro_rules! largest {
@@ -49,9 +47,9 @@ fn a_record_of_64_routes_holds_every_one_of_them() {
     assert_eq!(RouteSet::<Largest>::ALL.fields(), FIELDS);
     for (index, field) in FIELDS.iter().enumerate() {
         let read: Largest = serde_json::from_str(&format!(r#"{{"{field}":7}}"#)).unwrap();
-        let component = read.into_one().unwrap();
-        assert_eq!(Some(component.route), RouteId::from_index(index));
-        assert_eq!(*component.value.downcast::<u8>().unwrap(), 7);
+        let (route, request) = read.into_one().unwrap();
+        assert_eq!(Some(route), RouteId::from_index(index));
+        assert_eq!(*request.downcast::<u8>().unwrap(), 7);
     }
     assert_eq!(RouteId::<Largest>::from_index(64), None);
     assert_eq!(RouteSet::of::<LargestR63Route>().fields(), ["r63"]);

@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next, PlanError, Step};
+use interrupt_router::DispatchError;
+use interrupt_router::planner::{ActionInfo, BlackboardRoutingPlanner, Next, Step};
 use interrupt_router::{InterruptType, OneRouteError};
 
 use crate::domain::{
@@ -117,7 +118,7 @@ async fn none_two_and_no_action_are_errors_that_name_the_fields() {
     let error = planner.dispatch(Step::of(none), &log).await.err().unwrap();
     assert!(matches!(
         &error,
-        PlanError::Route(OneRouteError::NoneSet { .. })
+        DispatchError::Route(OneRouteError::NoneSet { .. })
     ));
     assert!(
         error.to_string().contains("draft, edit, publish"),

@@ -260,10 +260,7 @@ impl Tables {
         change: RerouteChange,
     ) -> Result<(), Failed> {
         let mut row = self.reroute(event)?;
-        row.state = row
-            .state
-            .after(change)
-            .map_err(|illegal| damaged(&illegal))?;
+        row.state = after(&row.state, change)?;
         let mut slot = self.slot(row.run, &row.node)?;
         for place in [&mut slot.pending, &mut slot.bound] {
             if place.as_ref() == Some(event) {
@@ -341,11 +338,16 @@ impl Tables {
 }
 
 fn consumed_at_once(interrupt: InterruptId, decision: DecisionId) -> Result<RerouteState, Failed> {
-    let consumed = RerouteState::Pending
-        .after(RerouteChange::Bind(interrupt))
-        .and_then(|bound| bound.after(RerouteChange::Consume(decision)))
-        .map_err(|illegal| damaged(&illegal))?;
-    Ok(consumed)
+    let bound = after(&RerouteState::Pending, RerouteChange::Bind(interrupt))?;
+    after(&bound, RerouteChange::Consume(decision))
+}
+
+fn after(state: &RerouteState, change: RerouteChange) -> Result<RerouteState, Failed> {
+    let illegal = || {
+        let detail = format!("a reroute that is {state:?} cannot take {change:?}");
+        damaged(&detail).into()
+    };
+    state.after(change.clone()).ok_or_else(illegal)
 }
 
 fn about(interrupt: &Interrupt, notice: Notice) -> Notification {

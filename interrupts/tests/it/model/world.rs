@@ -259,8 +259,8 @@ impl World {
             _ => return,
         };
         match self.reroute.after(change) {
-            Ok(next) => self.reroute = next,
-            Err(_illegal) => self.broken = Some("P6: the reroute could not take the change"),
+            Some(next) => self.reroute = next,
+            None => self.broken = Some("P6: the reroute could not take the change"),
         }
     }
 }

@@ -60,7 +60,10 @@ pub(super) fn dispatch(plan: &RecordPlan<'_>) -> TokenStream {
                 if let ::core::option::Option::Some(request) = self.#field {
                     return #actions::#field(actions, request, context)
                         .await
-                        .map_err(::interrupt_router::DispatchError::Action);
+                        .map_err(|source| ::interrupt_router::DispatchError::Action {
+                            action: ::core::stringify!(#field),
+                            source,
+                        });
                 }
             }
         }
