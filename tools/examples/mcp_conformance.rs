@@ -68,10 +68,6 @@ fn configuration(url: &str) -> Result<String, Box<dyn Error>> {
             login.push_str(&format!("{field} = {value}\n"));
         }
     }
-    let scenario = env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
-    if scenario.starts_with("auth/client-credentials") {
-        login.push_str("grant = \"client_credentials\"\n");
-    }
     Ok(format!(
         "[servers.suite]\nurl = {}\n[servers.suite.login]\n{login}",
         json!(url)

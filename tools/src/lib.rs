@@ -55,9 +55,9 @@ pub use keeper::{ProcessExit, WantedMechanism, main_if_keeper, probe_control_gro
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FieldChoice, FieldKind,
-    FormField, HttpServer, LoginGrant, LoginGuide, LoginPage, LoginTerms, McpConfig,
-    McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers, McpServersConfig,
-    ProcessServer, ServerName, ServerNameError, ServerTransport,
+    FormField, HttpServer, LoginGuide, LoginPage, LoginTerms, McpConfig, McpConfigError, McpError,
+    McpFailure, McpLimits, McpServerConfig, McpServers, McpServersConfig, ProcessServer,
+    ServerName, ServerNameError, ServerTransport,
 };
 pub use permission::{
     Approval, Approver, NoApprover, PathRuleConfig, PathRules, Permission, PermissionAnswer,

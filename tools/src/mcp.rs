@@ -57,7 +57,7 @@ pub use elicitation::{ElicitationAnswer, ElicitationForm, ElicitationRequest, El
 pub use error::{McpConfigError, McpError};
 pub use form::{FieldChoice, FieldKind, FormField};
 pub use limits::McpLimits;
-pub use login::{LoginGrant, LoginGuide, LoginPage, LoginTerms};
+pub use login::{LoginGuide, LoginPage, LoginTerms};
 pub use name::{ServerName, ServerNameError};
 #[cfg(feature = "mcp")]
 pub use servers::McpServers;

@@ -1,7 +1,5 @@
 //! Which servers there are, read from TOML.
 
-mod limits;
-mod login;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +13,6 @@ use super::error::McpConfigError;
 use super::limits::McpLimits;
 use super::login::LoginTerms;
 use super::name::ServerName;
-use super::value::Variables;
 use crate::containment::ToolEnvironment;
 
 /// Which servers there are.
@@ -92,7 +89,7 @@ impl McpConfig {
     ///
     /// # Errors
     ///
-    /// [`McpConfigError`]: it names the line or the field, and what to do.
+    /// [`McpConfigError`]: it names the file, the line and the field, and what to do.
     pub fn read(path: &Path) -> Result<Self, McpConfigError> {
         if cfg!(not(feature = "mcp")) {
             return Err(McpConfigError::Without);
@@ -101,7 +98,11 @@ impl McpConfig {
             path: path.to_owned(),
             source,
         })?;
-        Self::from_toml(&text, &|name| std::env::var_os(name))
+        let mut read = Self::from_toml(&text, &|name| std::env::var_os(name));
+        if let Err(McpConfigError::Unusable { place, .. }) = &mut read {
+            *place = format!("{}: {place}", path.display());
+        }
+        read
     }
 
     /// Reads a text; `variables` looks up variables of the environment.
@@ -113,16 +114,6 @@ impl McpConfig {
         text: &str,
         variables: &dyn Fn(&str) -> Option<OsString>,
     ) -> Result<Self, McpConfigError> {
-        let variables: Variables<'_> = variables;
-        let servers = written::read(text)?.into_iter();
-        let servers = servers.map(|(name, server)| {
-            // Where its table begins: the order of the text is that of the servers.
-            let place = server.span().start;
-            let config = server.into_inner().ready(&name, place, variables)?;
-            Ok((name, config))
-        });
-        Ok(Self {
-            servers: servers.collect::<Result<_, McpConfigError>>()?,
-        })
+        written::read(text, variables)
     }
 }

@@ -22,25 +22,13 @@ pub enum McpConfigError {
     /// There are servers to use, and this program was built without what speaks with them.
     #[error("this program was built without MCP")]
     Without,
-    /// It is no TOML, or has what a configuration of servers does not have.
-    #[error("line {line}: {reason}")]
-    Syntax {
-        /// Where, counted from 1.
-        line: usize,
-        /// What is wrong there.
-        reason: String,
-    },
-    /// A field cannot be used.
-    #[error("servers.{server}.{field}: {problem}; {remedy}")]
-    Field {
-        /// The server.
-        server: String,
-        /// The field, below the server's table.
-        field: String,
-        /// What is wrong with it.
+    /// It is no TOML, or says what cannot be used.
+    #[error("{place}: {problem}")]
+    Unusable {
+        /// Where: the file, the line, counted from 1, and the field, as far as they are known.
+        place: String,
+        /// What is wrong there, and what to do about it.
         problem: String,
-        /// What to do about it.
-        remedy: String,
     },
 }
 

@@ -23,6 +23,6 @@ mod token_middleware;
 #[cfg(feature = "mcp")]
 pub(super) use challenge::{Challenge, of_call, of_greeting};
 pub use guide::{LoginGuide, LoginPage};
-pub use terms::{LoginGrant, LoginTerms};
+pub use terms::LoginTerms;
 #[cfg(feature = "mcp")]
 pub(super) use token_middleware::TokenMiddleware;

@@ -8,8 +8,7 @@ use jiff::Timestamp;
 use reqwest::Url;
 use rmcp::transport::AuthorizationManager;
 use rmcp::transport::auth::{
-    AuthError, AuthorizationCallback, AuthorizationMetadata, ClientCredentialsConfig,
-    OAuthClientConfig,
+    AuthError, AuthorizationCallback, AuthorizationMetadata, OAuthClientConfig,
 };
 
 use super::challenge::Challenge;
@@ -40,10 +39,6 @@ pub(super) enum FlowError {
     Refused(String),
     #[error("no answer came within ten minutes")]
     Late,
-    #[error(
-        "`login.client_id` and `login.client_secret` are needed for the grant `client_credentials`"
-    )]
-    NoClient,
 }
 
 /// What all logins to one server have in common.
@@ -136,34 +131,6 @@ impl Flow<'_> {
         manager
             .exchange_code_for_token_with_issuer(&callback.code, state, issuer)
             .await?;
-        Ok(manager)
-    }
-
-    /// Our client allows itself (OAuth 2.1, section 4.2).
-    pub(super) async fn by_client(
-        &self,
-        challenge: &Challenge,
-    ) -> Result<AuthorizationManager, FlowError> {
-        let (Some(client_id), Some(client_secret)) =
-            (&self.terms.client_id, &self.terms.client_secret)
-        else {
-            return Err(FlowError::NoClient);
-        };
-        let secret = Some(client_secret.clone());
-        let kept_for = self.kept_for(secret, challenge.header.clone());
-        let mut manager = self.manager(kept_for).await?;
-        let found = manager.resolve_metadata_from_challenge(challenge.header.as_deref());
-        let found = found.await?.metadata;
-        manager.set_metadata(found);
-        let config = ClientCredentialsConfig::ClientSecret {
-            client_id: client_id.clone(),
-            client_secret: client_secret.clone(),
-            scopes: self.scopes(&manager, challenge).await?,
-            resource: Some(self.url.to_owned()),
-        };
-        manager.validate_client_credentials_metadata(&config)?;
-        manager.configure_client_credentials(&config)?;
-        manager.exchange_client_credentials(&config).await?;
         Ok(manager)
     }
 

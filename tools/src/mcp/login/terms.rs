@@ -5,8 +5,6 @@ use std::fmt::{self, Debug};
 /// How a server is logged in to. Most need none of it: a client is registered when a person logs in (RFC 7591).
 #[derive(Clone, Default)]
 pub struct LoginTerms {
-    /// Who allows us.
-    pub grant: LoginGrant,
     /// The client that was registered for us beforehand.
     pub client_id: Option<String>,
     /// Its secret.
@@ -21,22 +19,11 @@ pub struct LoginTerms {
     pub private_network: bool,
 }
 
-/// Who allows us to use a server.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LoginGrant {
-    /// A person, on a page of the web.
-    #[default]
-    Person,
-    /// The client itself, which has a secret of its own (`client_credentials`).
-    Client,
-}
-
 impl Debug for LoginTerms {
     /// All but the secret.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("LoginTerms")
-            .field("grant", &self.grant)
             .field("client_id", &self.client_id)
             .field("client_metadata", &self.client_metadata)
             .field("scopes", &self.scopes)

@@ -12,7 +12,7 @@ use super::challenge::Challenge;
 use super::flow::{Flow, FlowError};
 use super::guide::LoginGuide;
 use super::stored_login::Keep;
-use super::terms::{LoginGrant, LoginTerms};
+use super::terms::LoginTerms;
 use crate::mcp::config::HttpServer;
 use crate::mcp::connection::words;
 use crate::mcp::error::McpError;
@@ -140,14 +140,10 @@ impl TokenMiddleware {
         let manager = if self.has_changed() {
             self.restored().await?
         } else {
-            let flow = self.flow();
-            let manager = match self.terms.grant {
-                LoginGrant::Client => flow.by_client(challenge).await,
-                LoginGrant::Person if self.guide.has_person() => {
-                    flow.by_person(challenge, &*self.guide).await
-                }
-                LoginGrant::Person => return Err(self.wanted(challenge)),
-            };
+            if !self.guide.has_person() {
+                return Err(self.wanted(challenge));
+            }
+            let manager = self.flow().by_person(challenge, &*self.guide).await;
             manager.map_err(|error| self.failed(&error))?
         };
         self.remember();

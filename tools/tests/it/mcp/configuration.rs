@@ -84,7 +84,7 @@ fn a_mistake_is_told_with_its_place_and_its_remedy() {
     for (text, parts) in [
         (
             "[servers.s]\ncommand = \"a\"\nargz = []",
-            &["line 3", "argz"][..],
+            &["line 3: servers.s", "argz"][..],
         ),
         ("[servers.s]", &["servers.s.command", "give `command`"]),
         (
@@ -109,7 +109,7 @@ fn a_mistake_is_told_with_its_place_and_its_remedy() {
         ),
         (
             "[servers.s]\ncommand = \"a\"\nlimits = { call = \"soon\" }",
-            &["servers.s.limits.call", "`soon`", "`30s`"],
+            &["line 3: servers.s.limits.call: `soon`", "`30s`"],
         ),
         (
             "[servers.s]\ncommand = \"a\"\nlimits = { quiet = \"5s\", cancel = \"1s\" }",
@@ -125,6 +125,11 @@ fn a_mistake_is_told_with_its_place_and_its_remedy() {
             assert!(error.contains(part), "{part}: {error}");
         }
     }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "[servers.s]").unwrap();
+    let error = McpConfig::read(file.path()).unwrap_err().to_string();
+    let place = format!("{}: servers.s.command: ", file.path().display());
+    assert!(error.starts_with(&place), "{error}");
 }
 
 #[test]

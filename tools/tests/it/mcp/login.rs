@@ -171,12 +171,11 @@ fn a_table_of_a_login_that_cannot_be_used_is_refused_with_the_remedy() {
         McpConfig::from_toml(&text, &|name| (name == "SET").then(|| "swordfish".into()))
     };
     for (login, words) in [
-        ("login = { grant = \"password\" }", "login.grant"),
-        ("login = { client_secret = \"x\" }", "login.client_id"),
         (
-            "login = { grant = \"client_credentials\", client_id = \"x\" }",
-            "login.client_secret",
+            "login = { grant = \"client_credentials\" }",
+            "login.grant: only a person can log in; for a client with a secret of its own",
         ),
+        ("login = { client_secret = \"x\" }", "login.client_id"),
         (
             "login = { client_id = \"x\", client_secret = { from = \"UNSET\" } }",
             "`UNSET` is not set",
