@@ -15,25 +15,16 @@ use super::cancel::{self, Heeded};
 use super::connection::{Connection, words};
 use super::content;
 use super::error::McpError;
-use super::login::{self, Challenge};
 use super::resources;
 use super::server::Server;
 use super::tool::Means;
 use crate::tool::{PartialOutput, Stopped, ToolCall, ToolContext, ToolError, ToolOutput};
 
-/// What a call comes to, as the executor takes it.
-type Called = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;
+/// What sending a call comes to.
+type Called = Result<Outcome<ToolOutput, PartialOutput>, McpError>;
 
 /// What a request comes to, as the library tells it.
 pub(super) type Answer = Result<Result<ServerResult, ServiceError>, oneshot::error::RecvError>;
-
-/// What one sending of a call comes to.
-enum Sent {
-    /// It has ended.
-    Ended(Outcome<ToolOutput, PartialOutput>),
-    /// The server did not take it, and wants a login first.
-    Challenged(Challenge),
-}
 
 /// Makes a call, and ends it early when its scope is stopped immediately. Where the server wants a login, the call is
 /// sent again after it: it was not taken before.
@@ -42,22 +33,21 @@ pub(super) async fn call(
     means: &Means,
     call: &ToolCall,
     context: &ToolContext,
-) -> Called {
+) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
     let mut time = 0;
     loop {
         let since = server.logins();
-        let challenge = match once(server, means, call, context).await? {
-            Sent::Ended(outcome) => return Ok(outcome),
-            Sent::Challenged(challenge) => challenge,
+        let wanted = match once(server, means, call, context).await {
+            Err(wanted @ McpError::LoginWanted { .. }) => wanted,
+            ended => return ended.map_err(|error| failed(&error)),
         };
         time += 1;
         let _standing_still = context.limit.pause();
-        let logged_in = tokio::select! {
+        tokio::select! {
             biased;
             reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
-            logged_in = server.log_in(&challenge, since, time) => logged_in,
-        };
-        logged_in.map_err(|error| failed(&error))?;
+            logged_in = server.log_in(wanted, since, time) => logged_in.map_err(|error| failed(&error))?,
+        }
     }
 }
 
@@ -66,13 +56,13 @@ async fn once(
     means: &Means,
     call: &ToolCall,
     context: &ToolContext,
-) -> Result<Sent, ToolError> {
+) -> Called {
     let connected = tokio::select! {
         biased;
-        reason = context.scope.stopped_now() => return Ok(Sent::Ended(never_sent(reason))),
+        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
         connected = server.connection() => connected,
     };
-    let connection = connected.map_err(|error| failed(&error))?;
+    let connection = connected?;
     let ongoing = Ongoing::new(
         call.clone(),
         context.limit.clone(),
@@ -82,13 +72,13 @@ async fn once(
     let sending = InFlight::send(&connection, means, ongoing);
     let sent = tokio::select! {
         biased;
-        reason = context.scope.stopped_now() => return Ok(Sent::Ended(never_sent(reason))),
+        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
         sent = sending => sent,
     };
     let Some(mut flight) = sent else {
         // It never had the call.
-        let reason = words(&server.ended(&connection).await);
-        return Err(ToolError::Server { reason });
+        let how = server.how_ended(&connection).await;
+        return Err(server.connect(how, connection.stderr()));
     };
     // Stopped with the call's scope, and if no one can answer what the call asks.
     let scope = flight.ongoing.scope.clone();
@@ -97,20 +87,14 @@ async fn once(
         answer = flight.answer() => answer,
         reason = scope.stopped_now() => {
             let stopped = stop(server, flight, reason.clone()).await;
-            let stopped = if context.scope.is_stopped_now() { stopped } else { unanswered(stopped, reason) };
-            return stopped.map(Sent::Ended);
+            return if context.scope.is_stopped_now() { stopped } else { unanswered(stopped, reason) };
         }
         _ended = connection.process_ended() => {
-            return Err(failed(&server.ended(&connection).await));
+            return Err(server.ended(&connection).await);
         }
     };
-    if let Ok(Err(error)) = &answer
-        && let Some(challenge) = login::of_call(error)
-    {
-        return Ok(Sent::Challenged(challenge));
-    }
     let output = finished(server, &connection, answer).await?;
-    Ok(Sent::Ended(Outcome::Completed(output)))
+    Ok(Outcome::Completed(output))
 }
 
 /// A call that ended because no one could answer what it asked is interrupted, regardless of what the server made of
@@ -156,27 +140,21 @@ async fn finished(
     server: &Server,
     connection: &Connection,
     answer: Answer,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<ToolOutput, McpError> {
     let most = server.shared.containment.config().kept_output;
     match answer {
         Ok(Ok(ServerResult::CallToolResult(result))) => Ok(content::output(&result, most)),
         Ok(Ok(ServerResult::CustomResult(other))) if content::is_result(&other.0) => {
             let result = content::without_unknown(other.0);
-            let result =
-                result.map_err(|error| failed(&server.unreadable("a call", error.to_string())))?;
+            let result = result.map_err(|error| server.unreadable("a call", error.to_string()))?;
             Ok(content::output(&result, most))
         }
-        Ok(Ok(other)) if let Some(words) = resources::words(&other) => {
-            Ok(ToolOutput::done(content::bounded(&words, most)))
-        }
-        Ok(Ok(_other)) => {
-            let reason = "it is no result of a tool".to_owned();
-            Err(failed(&server.unreadable("a call", reason)))
-        }
-        Ok(Err(ServiceError::TransportClosed)) | Err(_) => {
-            Err(failed(&server.ended(connection).await))
-        }
-        Ok(Err(error)) => Err(failed(&server.refused("a call", &error))),
+        Ok(Ok(other)) => match resources::words(&other) {
+            Some(words) => Ok(ToolOutput::done(content::bounded(&words, most))),
+            None => Err(server.unreadable("a call", "it is no result of a tool".to_owned())),
+        },
+        Ok(Err(ServiceError::TransportClosed)) | Err(_) => Err(server.ended(connection).await),
+        Ok(Err(error)) => Err(server.refused("a call", &error)),
     }
 }
 

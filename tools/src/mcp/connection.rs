@@ -17,7 +17,7 @@ use super::config::{HttpServer, ProcessServer, ServerTransport};
 use super::content::bounded;
 use super::error::McpError;
 use super::listening;
-use super::login::{self, Challenge, TokenMiddleware};
+use super::login::TokenMiddleware;
 use super::process::{ProcessEnd, ServerProcess};
 use super::server::Server;
 use super::transport;
@@ -28,20 +28,6 @@ use crate::containment::ContainedCommand;
 pub(super) const LONGEST_REASON: usize = 1024;
 
 type Service = RunningService<RoleClient, Client>;
-
-/// Why there is no connection.
-pub(super) enum Unreached {
-    /// The server wants a login first.
-    Challenged(Challenge),
-    /// There is none.
-    Failed(McpError),
-}
-
-impl From<McpError> for Unreached {
-    fn from(error: McpError) -> Self {
-        Self::Failed(error)
-    }
-}
 
 /// A connection with a server. Dropped, it ends, and so does the process that we started for it.
 pub(super) struct Connection {
@@ -55,15 +41,15 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Starts the server, or reaches it, and greets it, within its limit.
-    pub(super) async fn open(server: &Arc<Server>) -> Result<Self, Unreached> {
+    pub(super) async fn open(server: &Arc<Server>) -> Result<Self, McpError> {
         match (&server.config.reach, &server.gate) {
-            (ServerTransport::Process(program), _) => Ok(Self::to_process(server, program).await?),
+            (ServerTransport::Process(program), _) => Self::to_process(server, program).await,
             (ServerTransport::Http(address), Some(gate)) => {
                 Self::to_address(server, address, gate).await
             }
-            (ServerTransport::Http(_), None) => Err(server
-                .connect("it has no gate".to_owned(), String::new())
-                .into()),
+            (ServerTransport::Http(_), None) => {
+                Err(server.connect("it has no gate".to_owned(), String::new()))
+            }
         }
     }
 
@@ -116,10 +102,7 @@ impl Connection {
         server: &Arc<Server>,
         address: &HttpServer,
         gate: &TokenMiddleware,
-    ) -> Result<Self, Unreached> {
-        if let Some(challenge) = gate.still_wanted() {
-            return Err(Unreached::Challenged(challenge));
-        }
+    ) -> Result<Self, McpError> {
         let limits = &server.config.limits;
         let (inner, own_stream) = transport::http(server, address, gate).await?;
         let book = Arc::new(Book::new(Arc::clone(&server.shared.counter), true));
@@ -130,13 +113,9 @@ impl Connection {
                 listening::settled(own_stream).await;
                 Ok(Self::new(service, book, None))
             }
-            Ok(Err(error)) => Err(match login::of_greeting(&error) {
-                Some(challenge) => Unreached::Challenged(challenge),
-                None => server.connect(greeting(&error), String::new()).into(),
-            }),
-            Err(_late) => Err(server
-                .late("to start", limits.start, "start", String::new())
-                .into()),
+            Ok(Err(error)) => Err(demanded(gate, &error)
+                .unwrap_or_else(|| server.connect(greeting(&error), String::new()))),
+            Err(_late) => Err(server.late("to start", limits.start, "start", String::new())),
         }
     }
 
@@ -234,6 +213,14 @@ pub(super) fn words(error: &dyn Error) -> String {
         cause = inner.source();
     }
     bounded(&words, LONGEST_REASON)
+}
+
+/// The login that a greeting failed by, if so.
+fn demanded(gate: &TokenMiddleware, error: &ClientInitializeError) -> Option<McpError> {
+    if let ClientInitializeError::TransportError { error, .. } = error {
+        return gate.demanded(&*error.error);
+    }
+    None
 }
 
 /// Why a greeting failed, without the names of the library's types.

@@ -131,13 +131,15 @@ pub enum McpError {
     },
     /// It wants a person to log in, and none can be asked now.
     #[error(
-        "the MCP server `{server}` wants a person to log in{}; run `irq mcp-login {server} --mcp FILE`",
-        for_scopes(scopes)
+        "the MCP server `{server}` wants a person to log in{}",
+        remedy(server, scopes)
     )]
     LoginWanted {
         /// The server.
         server: ServerName,
-        /// What it wants beside what was granted, where it was logged in to.
+        /// Its `WWW-Authenticate`, where it sent one.
+        challenge: Option<String>,
+        /// What has to be granted, where it was logged in to and that was not enough.
         scopes: Vec<String>,
     },
     /// The login to it failed.
@@ -164,10 +166,11 @@ fn tail(stderr: &str) -> String {
     }
 }
 
-fn for_scopes(scopes: &[String]) -> String {
+fn remedy(server: &ServerName, scopes: &[String]) -> String {
+    let command = format!("run `irq mcp-login {server} --mcp FILE");
     if scopes.is_empty() {
-        String::new()
-    } else {
-        format!(" again, for the scopes `{}`", scopes.join(" "))
+        return format!("; {command}`");
     }
+    let scopes = scopes.join("\", \"");
+    format!(" again; set `login.scopes = [\"{scopes}\"]`, then {command} --again`")
 }

@@ -4,7 +4,7 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization>
 //!
-//! `terms` is what the configuration says, `challenge` what a server demands, `kept` where tokens are, `flow` one login,
+//! `terms` is what the configuration says, `challenge` what a server demands, `stored_login` where tokens are, `flow` one login,
 //! `landing` the page that a person comes back to, and `token_middleware` what puts tokens into a server's requests.
 
 #[cfg(feature = "mcp")]
@@ -20,8 +20,6 @@ mod terms;
 #[cfg(feature = "mcp")]
 mod token_middleware;
 
-#[cfg(feature = "mcp")]
-pub(super) use challenge::{Challenge, of_call, of_greeting};
 pub use guide::{LoginGuide, LoginPage};
 pub use terms::LoginTerms;
 #[cfg(feature = "mcp")]

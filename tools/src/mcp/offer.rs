@@ -7,9 +7,8 @@ use rmcp::model::{ErrorCode, PaginatedRequestParams, ServerCapabilities};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::json;
 
-use super::connection::Unreached;
 use super::content::bounded;
-use super::login;
+use super::error::McpError;
 use super::resources::ResourceRequest;
 use super::server::Server;
 use super::tool::Listed;
@@ -30,7 +29,7 @@ pub(super) struct Tools {
 }
 
 /// Reads the list of a server's tools to its end.
-pub(super) async fn all(server: &Server, peer: &Peer<RoleClient>) -> Result<Tools, Unreached> {
+pub(super) async fn all(server: &Server, peer: &Peer<RoleClient>) -> Result<Tools, McpError> {
     let capabilities = peer.peer_info().map(|info| info.capabilities.clone());
     let capabilities = capabilities.unwrap_or_default();
     let mut tools = Tools::default();
@@ -41,12 +40,7 @@ pub(super) async fn all(server: &Server, peer: &Peer<RoleClient>) -> Result<Tool
             Ok(page) => page,
             // It said so: one that offers resources alone knows no such method.
             Err(error) if capabilities.tools.is_none() && is_unknown(&error) => break,
-            Err(error) => {
-                return Err(match login::of_call(&error) {
-                    Some(challenge) => Unreached::Challenged(challenge),
-                    None => server.refused("to list its tools", &error).into(),
-                });
-            }
+            Err(error) => return Err(server.refused("to list its tools", &error)),
         };
         for tool in &page.tools {
             seen += 1;

@@ -11,11 +11,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::config::{McpServerConfig, ServerTransport};
-use super::connection::{Connection, LONGEST_REASON, Unreached, words};
+use super::connection::{Connection, LONGEST_REASON, words};
 use super::content::bounded;
 use super::elicitation::Elicitor;
 use super::error::McpError;
-use super::login::{Challenge, LoginGuide, TokenMiddleware};
+use super::login::{LoginGuide, TokenMiddleware};
 use super::name::ServerName;
 use super::offer::{self, Tools};
 use super::process::ProcessEnd;
@@ -130,10 +130,9 @@ impl Server {
             let since = self.logins();
             match self.greeted(state).await {
                 Ok(connection) => return Ok(connection),
-                Err(Unreached::Failed(error)) => return Err(error),
-                Err(Unreached::Challenged(challenge)) => {
+                Err(wanted) => {
                     time += 1;
-                    self.log_in(&challenge, since, time).await?;
+                    self.log_in(wanted, since, time).await?;
                 }
             }
         }
@@ -142,13 +141,13 @@ impl Server {
     async fn greeted(
         self: &Arc<Self>,
         state: &mut ServerState,
-    ) -> Result<Arc<Connection>, Unreached> {
+    ) -> Result<Arc<Connection>, McpError> {
         let opened = Connection::open(self).await;
         let connection =
             Arc::new(opened.inspect_err(|_error| state.deaths.push_back(Instant::now()))?);
         tracing::info!(server = %self.name, "an MCP server is connected");
         if let Err(mut error) = self.list(&connection.peer).await {
-            if let Unreached::Failed(McpError::Late { stderr, .. }) = &mut error {
+            if let McpError::Late { stderr, .. } = &mut error {
                 *stderr = connection.stderr();
             }
             let _ended = connection.end("its tools could not be listed").await;
@@ -163,16 +162,21 @@ impl Server {
         self.gate.as_ref().map_or(0, TokenMiddleware::logins)
     }
 
-    /// Does what it demands before it takes a request, as [`TokenMiddleware::answer`] says.
+    /// Does what it demands before it takes a request, as [`TokenMiddleware::answer`] says; any other error stays.
     pub(super) async fn log_in(
         &self,
-        challenge: &Challenge,
+        error: McpError,
         since: u64,
         time: u32,
     ) -> Result<(), McpError> {
-        match &self.gate {
-            Some(gate) => gate.answer(challenge, since, time).await,
-            None => Err(self.connect("a program wants no login".to_owned(), String::new())),
+        match (error, &self.gate) {
+            (
+                McpError::LoginWanted {
+                    challenge, scopes, ..
+                },
+                Some(gate),
+            ) => gate.answer(challenge, scopes, since, time).await,
+            (error, _) => Err(error),
         }
     }
 
@@ -215,25 +219,23 @@ impl Server {
             return;
         };
         while self.list_is_old.swap(false, Ordering::SeqCst) {
-            if let Err(Unreached::Failed(error)) = self.read_list(peer).await {
+            if let Err(error) = self.read_list(peer).await {
                 tracing::warn!(server = %self.name, %error, "the changed tools of an MCP server could not be listed");
                 return;
             }
         }
     }
 
-    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), Unreached> {
+    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
         let _reading = self.listing.lock().await;
         self.read_list(peer).await
     }
 
-    async fn read_list(&self, peer: &Peer<RoleClient>) -> Result<(), Unreached> {
+    async fn read_list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
         let limit = self.config.limits.list;
         let listed = tokio::time::timeout(limit, offer::all(self, peer)).await;
         let tools = listed.unwrap_or_else(|_late| {
-            Err(self
-                .late("to list its tools", limit, "list", String::new())
-                .into())
+            Err(self.late("to list its tools", limit, "list", String::new()))
         })?;
         let mut known = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = std::mem::replace(&mut *known, tools.clone()) != tools;
@@ -278,22 +280,23 @@ impl Server {
         {
             return self.unreadable(doing, why.to_owned());
         }
-        if let ServiceError::TransportSend(unsent) = error
-            && transport::may_have_arrived(&*unsent.error)
-        {
-            return McpError::Unanswered {
-                server: self.name.clone(),
-                doing,
-                reason: words(transport::cause(&*unsent.error)),
-            };
+        let mut reason = words(error);
+        if let ServiceError::TransportSend(unsent) = error {
+            let gate = self.gate.as_ref();
+            if let Some(demanded) = gate.and_then(|gate| gate.demanded(&*unsent.error)) {
+                return demanded;
+            }
+            reason = words(transport::cause(&*unsent.error));
+            if transport::may_have_arrived(&*unsent.error) {
+                return McpError::Unanswered {
+                    server: self.name.clone(),
+                    doing,
+                    reason,
+                };
+            }
+        } else if let ServiceError::McpError(said) = error {
+            reason = bounded(&said.message, LONGEST_REASON);
         }
-        let reason = if let ServiceError::McpError(said) = error {
-            bounded(&said.message, LONGEST_REASON)
-        } else if let ServiceError::TransportSend(unsent) = error {
-            words(transport::cause(&*unsent.error))
-        } else {
-            words(error)
-        };
         McpError::Refused {
             server: self.name.clone(),
             doing,
@@ -312,22 +315,25 @@ impl Server {
 
     /// The connection ended while something was under way.
     pub(super) async fn ended(&self, connection: &Connection) -> McpError {
-        let how = match (&connection.process, connection.book.refused()) {
-            (_, Some(refused)) => refused,
-            (Some(process), None) => {
-                // Its output ends a moment before it does.
-                if process.ends_within(self.config.limits.close).await {
-                    process.ended().await.how.clone()
-                } else {
-                    "its output ended".to_owned()
-                }
-            }
-            (None, None) => "its connection broke off".to_owned(),
-        };
         McpError::Ended {
             server: self.name.clone(),
-            how,
+            how: self.how_ended(connection).await,
             stderr: connection.stderr(),
+        }
+    }
+
+    /// How a connection ended, in words.
+    pub(super) async fn how_ended(&self, connection: &Connection) -> String {
+        if let Some(refused) = connection.book.refused() {
+            return refused;
+        }
+        match &connection.process {
+            // Its output ends a moment before it does.
+            Some(process) if process.ends_within(self.config.limits.close).await => {
+                process.ended().await.how.clone()
+            }
+            Some(_process) => "its output ended".to_owned(),
+            None => "its connection broke off".to_owned(),
         }
     }
 }

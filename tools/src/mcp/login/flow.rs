@@ -4,14 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use reqwest::Url;
 use rmcp::transport::AuthorizationManager;
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationMetadata, OAuthClientConfig,
 };
 
-use super::challenge::Challenge;
 use super::guide::{LoginGuide, LoginPage};
 use super::landing::Landing;
 use super::stored_login::{ClientLogin, Keep, StoredLogin};
@@ -42,125 +40,93 @@ pub(super) enum FlowError {
 }
 
 /// What all logins to one server have in common.
-pub(super) struct Flow<'gate> {
-    pub(super) server: &'gate ServerName,
-    pub(super) url: &'gate str,
-    pub(super) terms: &'gate LoginTerms,
-    pub(super) keep: &'gate Arc<Keep>,
+pub(super) struct Flow {
+    pub(super) server: ServerName,
+    pub(super) url: String,
+    pub(super) terms: LoginTerms,
+    pub(super) keep: Arc<Keep>,
 }
 
-impl Flow<'_> {
-    async fn manager(&self, kept_for: ClientLogin) -> Result<AuthorizationManager, AuthError> {
+impl Flow {
+    async fn manager(&self, login: StoredLogin) -> Result<AuthorizationManager, AuthError> {
         // The library makes its own clients.
         let _installed = tls::provider();
+        let url = self.url.as_str();
         let mut manager = if self.terms.private_network {
-            AuthorizationManager::new_allowing_private_addresses(self.url).await?
+            AuthorizationManager::new_allowing_private_addresses(url).await?
         } else {
-            AuthorizationManager::new(self.url).await?
+            AuthorizationManager::new(url).await?
         };
-        manager.set_credential_store(kept_for);
+        manager.set_credential_store(self.kept_for(login));
         Ok(manager)
     }
 
-    /// What is kept of a login that begins now.
-    fn kept_for(&self, client_secret: Option<String>, challenge: Option<String>) -> ClientLogin {
+    fn kept_for(&self, login: StoredLogin) -> ClientLogin {
         ClientLogin {
-            keep: Arc::clone(self.keep),
-            client_secret,
-            challenge,
-            logged_in_at: Timestamp::now().as_microsecond(),
+            keep: Arc::clone(&self.keep),
+            login,
         }
     }
 
     /// What was kept, made ready: with the tokens of a login before, where there was one.
     pub(super) async fn restored(&self) -> Result<AuthorizationManager, FlowError> {
         let kept = self.keep.read().map_err(FlowError::Keep)?;
-        let StoredLogin {
-            credentials,
-            client_secret,
-            challenge,
-            logged_in_at,
-            ..
-        } = kept.unwrap_or_default();
-        let kept_for = ClientLogin {
-            logged_in_at,
-            ..self.kept_for(client_secret.clone(), challenge.clone())
-        };
-        let mut manager = self.manager(kept_for).await?;
-        let Some(credentials) = credentials else {
+        let kept = kept.unwrap_or_default();
+        let mut manager = self.manager(kept.clone()).await?;
+        let Some(credentials) = kept.credentials else {
             return Ok(manager);
         };
         // Metadata may be found through the challenge alone.
-        let found = manager.resolve_metadata_from_challenge(challenge.as_deref());
+        let found = manager.resolve_metadata_from_challenge(kept.challenge.as_deref());
         let found = found.await?.metadata;
         manager.set_metadata(found);
         // A token of another issuer than there is now is not sent.
         if manager.initialize_from_store().await?
-            && let Some(secret) = client_secret
+            && let Some(secret) = kept.client_secret
         {
-            let client = OAuthClientConfig::new(credentials.client_id, self.url);
+            let client = OAuthClientConfig::new(credentials.client_id, &self.url);
             manager.configure_client(client.with_client_secret(secret))?;
         }
         Ok(manager)
     }
 
-    /// A person allows us.
+    /// A person allows us what the configuration says, else what the server names; and `more`.
     pub(super) async fn by_person(
         &self,
-        challenge: &Challenge,
+        challenge: Option<String>,
+        more: &[String],
         guide: &dyn LoginGuide,
     ) -> Result<AuthorizationManager, FlowError> {
         let landing = Landing::open(self.terms.port).await;
         let landing = landing.map_err(FlowError::Landing)?;
-        let unsaved = self.kept_for(None, challenge.header.clone());
-        let mut manager = self.manager(unsaved).await?;
-        let found = manager.resolve_metadata_from_challenge(challenge.header.as_deref());
+        let mut login = StoredLogin {
+            challenge,
+            ..StoredLogin::default()
+        };
+        let mut manager = self.manager(login.clone()).await?;
+        let found = manager.resolve_metadata_from_challenge(login.challenge.as_deref());
         let found = found.await?.metadata;
         manager.set_metadata(found.clone());
-        let scopes = self.scopes(&manager, challenge).await?;
+        let mut scopes = self.terms.scopes.clone();
+        if scopes.is_empty() {
+            scopes = manager.select_initial_scopes(&[]).await;
+        }
+        let more = more.iter().filter(|scope| !scopes.contains(scope));
+        let more: Vec<String> = more.cloned().collect();
+        scopes.extend(more);
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let client = self.client(&mut manager, &found, &scopes, &landing).await?;
-        manager.set_credential_store(
-            self.kept_for(client.client_secret.clone(), challenge.header.clone()),
-        );
+        login.client_secret.clone_from(&client.client_secret);
+        manager.set_credential_store(self.kept_for(login));
         manager.configure_client(client)?;
         let page = manager.get_authorization_url(&scopes).await?;
-        let answered = tokio::time::timeout(LONGEST, self.answered(&landing, page, guide)).await;
+        let answered = tokio::time::timeout(LONGEST, self.answered(landing, page, guide)).await;
         let callback = answered.map_err(|_late| FlowError::Late)??;
         let (state, issuer) = (&callback.csrf_token, callback.issuer.as_deref());
         manager
             .exchange_code_for_token_with_issuer(&callback.code, state, issuer)
             .await?;
         Ok(manager)
-    }
-
-    /// What is asked for: what the configuration says, else what the server names; and, where a token is not enough,
-    /// what it has granted by now, so that nothing is lost.
-    async fn scopes(
-        &self,
-        manager: &AuthorizationManager,
-        challenge: &Challenge,
-    ) -> Result<Vec<String>, FlowError> {
-        let mut scopes = if self.terms.scopes.is_empty() {
-            manager.select_initial_scopes(&[]).await
-        } else {
-            self.terms.scopes.clone()
-        };
-        if challenge.wants_more {
-            let kept = self.keep.read().map_err(FlowError::Keep)?;
-            let kept = kept.unwrap_or_default();
-            let granted = kept
-                .credentials
-                .map(|credentials| credentials.granted_scopes);
-            let more = granted.into_iter().flatten().chain(kept.wanted);
-            for scope in more.chain(challenge.scopes(self.url)) {
-                // A server that grants none may say so with an empty one.
-                if !scope.is_empty() && !scopes.contains(&scope) {
-                    scopes.push(scope);
-                }
-            }
-        }
-        Ok(scopes)
     }
 
     /// Who we are there, in the order of the protocol: registered beforehand, described by a document, registered now.
@@ -173,11 +139,9 @@ impl Flow<'_> {
     ) -> Result<OAuthClientConfig, AuthError> {
         let address = landing.address.as_str();
         if let Some(id) = &self.terms.client_id {
-            let client = OAuthClientConfig::new(id, address);
-            return Ok(match &self.terms.client_secret {
-                Some(secret) => client.with_client_secret(secret),
-                None => client,
-            });
+            let mut client = OAuthClientConfig::new(id, address);
+            client.client_secret.clone_from(&self.terms.client_secret);
+            return Ok(client);
         }
         let takes_documents = found
             .additional_fields
@@ -192,18 +156,15 @@ impl Flow<'_> {
 
     async fn answered(
         &self,
-        landing: &Landing,
+        landing: Landing,
         page: String,
         guide: &dyn LoginGuide,
     ) -> Result<AuthorizationCallback, FlowError> {
-        let state = Url::parse(&page).ok().and_then(|url| {
-            let mut pairs = url.query_pairs();
-            pairs
-                .find(|(name, _)| name == "state")
-                .map(|(_, value)| value.into_owned())
-        });
-        let state = state.unwrap_or_default();
-        let answer = landing.answer(&state);
+        let url = Url::parse(&page).map_err(AuthError::from)?;
+        let mut pairs = url.query_pairs();
+        let state = pairs.find(|(name, _value)| name == "state");
+        let state = state.map_or_else(String::new, |(_name, value)| value.into_owned());
+        let answer = landing.answer(state);
         tokio::pin!(answer);
         let page = LoginPage {
             server: self.server.clone(),

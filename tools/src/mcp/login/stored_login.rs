@@ -26,21 +26,6 @@ pub(super) struct StoredLogin {
     pub(super) client_secret: Option<String>,
     /// What the server demanded; it may be the only one to say where its metadata is.
     pub(super) challenge: Option<String>,
-    /// When the login was, in microseconds.
-    #[serde(default)]
-    pub(super) logged_in_at: i64,
-    /// What the server wants beside what was granted. The next login asks for it.
-    #[serde(default)]
-    pub(super) wanted: Vec<String>,
-}
-
-impl StoredLogin {
-    /// Tells one login from another. A token that was renewed is of the same login.
-    pub(super) fn mark(&self) -> Option<u64> {
-        let credentials = self.credentials.as_ref()?;
-        let text = format!("{} {}", credentials.client_id, self.logged_in_at);
-        Some(fingerprint(text.as_bytes()))
-    }
 }
 
 /// Where it is kept.
@@ -141,13 +126,12 @@ fn own_file() -> OpenOptions {
     options
 }
 
-/// What the library sees of it, under one client.
+/// What the library sees of it.
 #[derive(Clone)]
 pub(super) struct ClientLogin {
     pub(super) keep: Arc<Keep>,
-    pub(super) client_secret: Option<String>,
-    pub(super) challenge: Option<String>,
-    pub(super) logged_in_at: i64,
+    /// What is kept beside the credentials.
+    pub(super) login: StoredLogin,
 }
 
 #[async_trait]
@@ -158,16 +142,9 @@ impl CredentialStore for ClientLogin {
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        // A token that is renewed says nothing of what is still wanted.
-        let before = self.keep.read().map_err(|error| unkept(&error))?;
-        let before = before.filter(|before| before.logged_in_at == self.logged_in_at);
         let kept = StoredLogin {
             credentials: Some(credentials),
-            wanted: before.map(|before| before.wanted).unwrap_or_default(),
-            client_secret: self.client_secret.clone(),
-            challenge: self.challenge.clone(),
-            logged_in_at: self.logged_in_at,
-            ..StoredLogin::default()
+            ..self.login.clone()
         };
         self.keep.write(kept).map_err(|error| unkept(&error))
     }
