@@ -78,7 +78,7 @@ async fn once(
     let Some(mut flight) = sent else {
         // It never had the call.
         let how = server.how_ended(&connection).await;
-        return Err(server.connect(how, connection.stderr()));
+        return Err(server.unconnected(&how, &connection.stderr()));
     };
     // Stopped with the call's scope, and if no one can answer what the call asks.
     let scope = flight.ongoing.scope.clone();
@@ -121,17 +121,10 @@ fn never_sent(reason: StopReason) -> Outcome<ToolOutput, PartialOutput> {
 fn failed(error: &McpError) -> ToolError {
     let reason = words(error);
     match error {
-        McpError::Ended { .. } | McpError::Unreadable { .. } | McpError::Unanswered { .. } => {
-            ToolError::Unseen { reason }
+        McpError::Unseen { .. } => ToolError::Unseen { reason },
+        McpError::Unusable { .. } | McpError::LoginWanted { .. } | McpError::LoginFailed { .. } => {
+            ToolError::Server { reason }
         }
-        McpError::Process { .. }
-        | McpError::Connect { .. }
-        | McpError::Late { .. }
-        | McpError::Restarts { .. }
-        | McpError::Refused { .. }
-        | McpError::LoginWanted { .. }
-        | McpError::LoginFailed { .. }
-        | McpError::Closed { .. } => ToolError::Server { reason },
     }
 }
 
@@ -146,12 +139,12 @@ async fn finished(
         Ok(Ok(ServerResult::CallToolResult(result))) => Ok(content::output(&result, most)),
         Ok(Ok(ServerResult::CustomResult(other))) if content::is_result(&other.0) => {
             let result = content::without_unknown(other.0);
-            let result = result.map_err(|error| server.unreadable("a call", error.to_string()))?;
+            let result = result.map_err(|error| server.unreadable("a call", error))?;
             Ok(content::output(&result, most))
         }
         Ok(Ok(other)) => match resources::words(&other) {
             Some(words) => Ok(ToolOutput::done(content::bounded(&words, most))),
-            None => Err(server.unreadable("a call", "it is no result of a tool".to_owned())),
+            None => Err(server.unreadable("a call", "it is no result of a tool")),
         },
         Ok(Err(ServiceError::TransportClosed)) | Err(_) => Err(server.ended(connection).await),
         Ok(Err(error)) => Err(server.refused("a call", &error)),
@@ -184,7 +177,7 @@ async fn stop(server: &Arc<Server>, mut flight: InFlight, reason: StopReason) ->
         Heeded::Ignored { how } => {
             let why = format!("it did not stop a call when told to: {how}");
             match connection.end(&why).await {
-                Some(end) => match end.report.clone() {
+                Some(end) => match end.report {
                     Some(report) => partial(Stopped::of(&report), Some(report)),
                     None => partial(left_behind("nobody saw how its process ended"), None),
                 },

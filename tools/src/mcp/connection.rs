@@ -1,9 +1,9 @@
 //! One life of a server: from its greeting to its end.
 
 use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::OptionFuture;
 use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
 use rmcp::RoleClient;
@@ -34,9 +34,8 @@ pub(super) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     pub(super) book: Arc<Book>,
     pub(super) process: Option<ServerProcess>,
-    service: tokio::sync::Mutex<Option<Service>>,
-    /// It was ours to end it.
-    given_up: AtomicBool,
+    /// `None` as soon as it is ours to end it.
+    service: Mutex<Option<Service>>,
 }
 
 impl Connection {
@@ -47,9 +46,7 @@ impl Connection {
             (ServerTransport::Http(address), Some(gate)) => {
                 Self::to_address(server, address, gate).await
             }
-            (ServerTransport::Http(_), None) => {
-                Err(server.connect("it has no gate".to_owned(), String::new()))
-            }
+            (ServerTransport::Http(_), None) => Err(server.unconnected("it has no gate", "")),
         }
     }
 
@@ -65,35 +62,25 @@ impl Connection {
                 .unwrap_or_else(|| shared.directory.clone()),
         };
         let started = ServerProcess::start(&shared.containment, command).await;
-        let (process, socket) = started.map_err(|source| McpError::Process {
-            server: server.name.clone(),
-            source,
+        let (process, socket) = started.map_err(|error| {
+            server.unusable(format_args!("could not be started: {}", words(&error)), "")
         })?;
         let book = Arc::new(Book::new(Arc::clone(&shared.counter), false));
         let limits = &server.config.limits;
         let client = Client::new(server, Arc::clone(&book));
         let serving = client.serve(lines(socket, limits.message, &book));
-        tokio::pin!(serving);
-        let served = tokio::select! {
-            served = &mut serving => Some(served),
-            () = tokio::time::sleep(limits.start) => None,
-        };
-        match served {
-            Some(Ok(service)) => Ok(Self::new(service, book, Some(process))),
-            Some(Err(error)) => {
+        match tokio::time::timeout(limits.start, serving).await {
+            Ok(Ok(service)) => Ok(Self::new(service, book, Some(process))),
+            Ok(Err(error)) => {
                 // Where it ended by itself, that says more than that its output did.
                 let died = process.ends_within(limits.close).await;
                 let end = process.stop(ending("its greeting failed")).await;
-                let reason = if died {
-                    end.how.clone()
-                } else {
-                    greeting(&error)
-                };
-                Err(server.connect(reason, process.stderr()))
+                let reason = if died { end.how } else { greeting(&error) };
+                Err(server.unconnected(&reason, &process.stderr()))
             }
-            None => {
+            Err(_late) => {
                 process.stop(ending("it did not answer the greeting")).await;
-                Err(server.late("to start", limits.start, "start", process.stderr()))
+                Err(server.late("to start", "start", limits.start, &process.stderr()))
             }
         }
     }
@@ -113,9 +100,15 @@ impl Connection {
                 listening::settled(own_stream).await;
                 Ok(Self::new(service, book, None))
             }
-            Ok(Err(error)) => Err(demanded(gate, &error)
-                .unwrap_or_else(|| server.connect(greeting(&error), String::new()))),
-            Err(_late) => Err(server.late("to start", limits.start, "start", String::new())),
+            Ok(Err(error)) => {
+                let demanded = if let ClientInitializeError::TransportError { error, .. } = &error {
+                    gate.demanded(&*error.error)
+                } else {
+                    None
+                };
+                Err(demanded.unwrap_or_else(|| server.unconnected(&greeting(&error), "")))
+            }
+            Err(_late) => Err(server.late("to start", "start", limits.start, "")),
         }
     }
 
@@ -124,23 +117,26 @@ impl Connection {
             peer: service.peer().clone(),
             book,
             process,
-            service: tokio::sync::Mutex::new(Some(service)),
-            given_up: AtomicBool::new(false),
+            service: Mutex::new(Some(service)),
         }
     }
 
     pub(super) fn is_alive(&self) -> bool {
         let ended = self.process.as_ref().is_some_and(ServerProcess::has_ended);
-        !ended && !self.given_up.load(Ordering::SeqCst) && !self.peer.is_transport_closed()
+        !ended && !self.was_given_up() && !self.peer.is_transport_closed()
     }
 
     /// Whether it was ours to end it.
     pub(super) fn was_given_up(&self) -> bool {
-        self.given_up.load(Ordering::SeqCst)
+        self.service().is_none()
+    }
+
+    fn service(&self) -> MutexGuard<'_, Option<Service>> {
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the process has ended; for ever where there is none of ours.
-    pub(super) async fn process_ended(&self) -> Arc<ProcessEnd> {
+    pub(super) async fn process_ended(&self) -> ProcessEnd {
         match &self.process {
             Some(process) => process.ended().await,
             None => std::future::pending().await,
@@ -154,23 +150,19 @@ impl Connection {
     }
 
     /// Ends it without asking. Returns how the process ended, where there is one of ours.
-    pub(super) async fn end(&self, why: &str) -> Option<Arc<ProcessEnd>> {
-        self.given_up.store(true, Ordering::SeqCst);
-        let ended = match &self.process {
-            Some(process) => Some(process.stop(ending(why)).await),
-            None => None,
-        };
-        if let Some(service) = self.service.lock().await.take() {
-            service.cancellation_token().cancel();
-        }
+    pub(super) async fn end(&self, why: &str) -> Option<ProcessEnd> {
+        let service = self.service().take();
+        let process = self.process.as_ref();
+        let ended = OptionFuture::from(process.map(|process| process.stop(ending(why)))).await;
+        drop(service);
         ended
     }
 
     /// Takes leave: the server's input ends, or its session does, and it may end by itself for as long as is said.
-    pub(super) async fn close(&self, server: &Server) -> Option<Arc<ProcessEnd>> {
-        self.given_up.store(true, Ordering::SeqCst);
+    pub(super) async fn close(&self, server: &Server) -> Option<ProcessEnd> {
         let time = server.config.limits.close;
-        if let Some(mut service) = self.service.lock().await.take() {
+        let service = self.service().take();
+        if let Some(mut service) = service {
             let _closed = service.close_with_timeout(time).await;
         }
         let process = self.process.as_ref()?;
@@ -213,14 +205,6 @@ pub(super) fn words(error: &dyn Error) -> String {
         cause = inner.source();
     }
     bounded(&words, LONGEST_REASON)
-}
-
-/// The login that a greeting failed by, if so.
-fn demanded(gate: &TokenMiddleware, error: &ClientInitializeError) -> Option<McpError> {
-    if let ClientInitializeError::TransportError { error, .. } = error {
-        return gate.demanded(&*error.error);
-    }
-    None
 }
 
 /// Why a greeting failed, without the names of the library's types.

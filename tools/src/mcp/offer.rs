@@ -40,7 +40,7 @@ pub(super) async fn all(server: &Server, peer: &Peer<RoleClient>) -> Result<Tool
             Ok(page) => page,
             // It said so: one that offers resources alone knows no such method.
             Err(error) if capabilities.tools.is_none() && is_unknown(&error) => break,
-            Err(error) => return Err(server.refused("to list its tools", &error)),
+            Err(error) => return Err(server.refused("the listing of its tools", &error)),
         };
         for tool in &page.tools {
             seen += 1;

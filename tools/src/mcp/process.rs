@@ -1,6 +1,5 @@
 //! A server that is a program: under a keeper from its start to the death of all that it started.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,17 +9,20 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::containment::{
-    ContainedCommand, ContainedEnd, ContainedTalk, Containment, ContainmentError,
+    BoundedOutput, ContainedCommand, ContainedTalk, Containment, ContainmentError,
 };
 use crate::keeper::ProcessExit;
 use crate::tool::{Progress, ProgressSink, Stream};
 use journal::tool::ContainmentReport;
 
-/// How much is kept of the end of a server's standard error.
+/// How much is kept of a server's standard error.
 const KEPT_STDERR: usize = 4 * 1024;
 
+/// How a process ended whose end was not seen.
+const UNSEEN: &str = "nobody saw how";
+
 /// How a server's process ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ProcessEnd {
     /// In words.
     pub(super) how: String,
@@ -31,8 +33,8 @@ pub(super) struct ProcessEnd {
 /// A server's process. Dropped, it ends.
 pub(super) struct ServerProcess {
     scope: StopScope,
-    ended: watch::Receiver<Option<Arc<ProcessEnd>>>,
-    stderr: Arc<Tail>,
+    ended: watch::Receiver<Option<ProcessEnd>>,
+    stderr: Arc<Stderr>,
     _task: JoinSet<()>,
 }
 
@@ -43,7 +45,7 @@ impl ServerProcess {
     ) -> Result<(Self, UnixStream), ContainmentError> {
         let (talk, socket) = containment.talk(command).await?;
         let (sender, ended) = watch::channel(None);
-        let (scope, stderr) = (StopScope::new(), Arc::new(Tail::default()));
+        let (scope, stderr) = (StopScope::new(), Arc::new(Stderr::new()));
         let mut task = JoinSet::new();
         task.spawn(keep(talk, scope.clone(), Arc::clone(&stderr), sender));
         let process = Self {
@@ -56,14 +58,12 @@ impl ServerProcess {
     }
 
     /// Waits until nothing of it is alive, or no more can be known about that.
-    pub(super) async fn ended(&self) -> Arc<ProcessEnd> {
+    pub(super) async fn ended(&self) -> ProcessEnd {
         let mut ended = self.ended.clone();
         let end = ended.wait_for(Option::is_some).await;
-        end.ok().and_then(|end| end.clone()).unwrap_or_else(|| {
-            Arc::new(ProcessEnd {
-                how: "nobody saw how".to_owned(),
-                report: None,
-            })
+        end.ok().and_then(|end| end.clone()).unwrap_or(ProcessEnd {
+            how: UNSEEN.to_owned(),
+            report: None,
         })
     }
 
@@ -77,45 +77,40 @@ impl ServerProcess {
     }
 
     /// Ends it, and waits for that.
-    pub(super) async fn stop(&self, reason: StopReason) -> Arc<ProcessEnd> {
+    pub(super) async fn stop(&self, reason: StopReason) -> ProcessEnd {
         self.scope.stop(reason);
         self.ended().await
     }
 
-    /// The end of what it wrote to its standard error.
+    /// What it wrote to its standard error, without its middle where that is long.
     pub(super) fn stderr(&self) -> String {
-        self.stderr.text()
+        let kept = self.stderr.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.text().trim().to_owned()
     }
 }
 
 async fn keep(
     talk: ContainedTalk,
     scope: StopScope,
-    stderr: Arc<Tail>,
-    ended: watch::Sender<Option<Arc<ProcessEnd>>>,
+    stderr: Arc<Stderr>,
+    ended: watch::Sender<Option<ProcessEnd>>,
 ) {
-    let end = match talk.until_the_end(&scope, &*stderr).await {
-        Ok(Outcome::Completed(end)) => of(&end, end.exit.map(by_itself)),
-        Ok(Outcome::Interrupted { partial, .. }) => of(&partial, Some("it was ended".to_owned())),
-        Err(ContainmentError::KeeperDied { report }) => ProcessEnd {
-            how: "its keeper died".to_owned(),
-            report: Some(report),
-        },
+    let (how, report) = match talk.until_the_end(&scope, &*stderr).await {
+        Ok(Outcome::Completed(end)) => {
+            let how = end.exit.map_or_else(|| UNSEEN.to_owned(), by_itself);
+            (how, Some(end.report))
+        }
+        Ok(Outcome::Interrupted { partial, .. }) => {
+            ("it was ended".to_owned(), Some(partial.report))
+        }
+        Err(ContainmentError::KeeperDied { report }) => {
+            ("its keeper died".to_owned(), Some(report))
+        }
         Err(error @ (ContainmentError::Keeper(_) | ContainmentError::Refused { .. })) => {
-            ProcessEnd {
-                how: error.to_string(),
-                report: None,
-            }
+            (error.to_string(), None)
         }
     };
-    ended.send_replace(Some(Arc::new(end)));
-}
-
-fn of(end: &ContainedEnd, how: Option<String>) -> ProcessEnd {
-    ProcessEnd {
-        how: how.unwrap_or_else(|| "nobody saw how".to_owned()),
-        report: Some(end.report.clone()),
-    }
+    ended.send_replace(Some(ProcessEnd { how, report }));
 }
 
 fn by_itself(exit: ProcessExit) -> String {
@@ -125,34 +120,24 @@ fn by_itself(exit: ProcessExit) -> String {
     }
 }
 
-/// The end of what came.
-#[derive(Default)]
-struct Tail {
-    bytes: Mutex<VecDeque<u8>>,
-}
+/// Keeps what comes on standard error.
+struct Stderr(Mutex<BoundedOutput>);
 
-impl Tail {
-    fn text(&self) -> String {
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(bytes.make_contiguous())
-            .trim()
-            .to_owned()
+impl Stderr {
+    fn new() -> Self {
+        Self(Mutex::new(BoundedOutput::new(KEPT_STDERR)))
     }
 }
 
-impl ProgressSink for Tail {
+impl ProgressSink for Stderr {
     fn progress(&self, progress: Progress) {
-        let Progress::Output {
+        if let Progress::Output {
             stream: Stream::Stderr,
             text,
         } = progress
-        else {
-            return;
-        };
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = text.len().saturating_sub(KEPT_STDERR);
-        bytes.extend(text.as_bytes().get(last..).unwrap_or_default());
-        let surplus = bytes.len().saturating_sub(KEPT_STDERR);
-        bytes.drain(..surplus);
+        {
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.push(text.as_bytes());
+        }
     }
 }

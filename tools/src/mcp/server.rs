@@ -1,6 +1,7 @@
 //! One server, over all of its lives: it is started when it is needed, and started again when it died.
 
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,7 +50,8 @@ pub(super) struct Server {
     pub(super) shared: Arc<ServerEnvironment>,
     /// What its requests go through, where it is on the network.
     pub(super) gate: Option<TokenMiddleware>,
-    state: tokio::sync::Mutex<ServerState>,
+    /// `None` once it is closed.
+    state: tokio::sync::Mutex<Option<ServerState>>,
     listed: Mutex<Tools>,
     /// The list is being read; what changes meanwhile is read again.
     listing: tokio::sync::Mutex<()>,
@@ -62,7 +64,6 @@ struct ServerState {
     deaths: VecDeque<Instant>,
     /// The end of its standard error when it died last.
     last_words: String,
-    closed: bool,
 }
 
 impl Server {
@@ -83,7 +84,7 @@ impl Server {
             config,
             shared,
             gate,
-            state: tokio::sync::Mutex::default(),
+            state: tokio::sync::Mutex::new(Some(ServerState::default())),
             listed: Mutex::default(),
             listing: tokio::sync::Mutex::default(),
             list_is_old: AtomicBool::new(false),
@@ -98,11 +99,9 @@ impl Server {
     /// The connection that there is, or a new one.
     pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, McpError> {
         let mut state = self.state.lock().await;
-        if state.closed {
-            return Err(McpError::Closed {
-                server: self.name.clone(),
-            });
-        }
+        let Some(state) = &mut *state else {
+            return Err(self.unusable("was closed", ""));
+        };
         if let Some(connection) = state.connection.take() {
             if connection.is_alive() {
                 state.connection = Some(Arc::clone(&connection));
@@ -111,11 +110,12 @@ impl Server {
             let by_itself = !connection.was_given_up();
             let _ended = connection.end("its connection broke off").await;
             if by_itself {
-                state.died(&connection);
+                state.deaths.push_back(Instant::now());
+                state.last_words = connection.stderr();
             }
         }
-        self.may_start(&mut state)?;
-        let connection = self.admitted(&mut state).await?;
+        self.may_start(state)?;
+        let connection = self.admitted(state).await?;
         state.connection = Some(Arc::clone(&connection));
         Ok(connection)
     }
@@ -146,10 +146,12 @@ impl Server {
         let connection =
             Arc::new(opened.inspect_err(|_error| state.deaths.push_back(Instant::now()))?);
         tracing::info!(server = %self.name, "an MCP server is connected");
-        if let Err(mut error) = self.list(&connection.peer).await {
-            if let McpError::Late { stderr, .. } = &mut error {
-                *stderr = connection.stderr();
-            }
+        let reading = self.listing.lock().await;
+        let listed = self
+            .read_list(&connection.peer, || connection.stderr())
+            .await;
+        drop(reading);
+        if let Err(error) = listed {
             let _ended = connection.end("its tools could not be listed").await;
             state.deaths.push_back(Instant::now());
             return Err(error);
@@ -193,23 +195,21 @@ impl Server {
         let is_process = matches!(self.config.reach, ServerTransport::Process(_));
         match state.deaths.front() {
             Some(first) if is_process && state.deaths.len() > self.config.limits.restarts => {
-                Err(McpError::Restarts {
-                    server: self.name.clone(),
-                    deaths: state.deaths.len(),
-                    after: DEATHS_WITHIN.saturating_sub(now.duration_since(*first)),
-                    stderr: state.last_words.clone(),
-                })
+                let after = DEATHS_WITHIN.saturating_sub(now.duration_since(*first));
+                let problem = format!(
+                    "died {} times within ten minutes and is not started again before {after:?} have passed; look at its command, or raise `limits.restarts`",
+                    state.deaths.len()
+                );
+                Err(self.unusable(problem, &state.last_words))
             }
             Some(_) | None => Ok(()),
         }
     }
 
     /// Closes it for good.
-    pub(super) async fn close(&self) -> Option<Arc<ProcessEnd>> {
-        let mut state = self.state.lock().await;
-        state.closed = true;
-        let connection = state.connection.take()?;
-        connection.close(self).await
+    pub(super) async fn close(&self) -> Option<ProcessEnd> {
+        let state = self.state.lock().await.take()?;
+        state.connection?.close(self).await
     }
 
     /// Reads the list again because the server says that it changed. One reader is enough, however often it says so.
@@ -219,23 +219,23 @@ impl Server {
             return;
         };
         while self.list_is_old.swap(false, Ordering::SeqCst) {
-            if let Err(error) = self.read_list(peer).await {
+            if let Err(error) = self.read_list(peer, String::new).await {
                 tracing::warn!(server = %self.name, %error, "the changed tools of an MCP server could not be listed");
                 return;
             }
         }
     }
 
-    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
-        let _reading = self.listing.lock().await;
-        self.read_list(peer).await
-    }
-
-    async fn read_list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
+    /// Reads the list; `stderr` is what the server wrote to its standard error, for the case that it takes too long.
+    async fn read_list(
+        &self,
+        peer: &Peer<RoleClient>,
+        stderr: impl Fn() -> String,
+    ) -> Result<(), McpError> {
         let limit = self.config.limits.list;
         let listed = tokio::time::timeout(limit, offer::all(self, peer)).await;
         let tools = listed.unwrap_or_else(|_late| {
-            Err(self.late("to list its tools", limit, "list", String::new()))
+            Err(self.late("to list its tools", "list", limit, &stderr()))
         })?;
         let mut known = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = std::mem::replace(&mut *known, tools.clone()) != tools;
@@ -249,77 +249,66 @@ impl Server {
         Ok(())
     }
 
-    pub(super) fn connect(&self, reason: String, stderr: String) -> McpError {
-        McpError::Connect {
+    /// It cannot be used. `stderr` is what it wrote to its standard error, where it is a program.
+    pub(super) fn unusable(&self, problem: impl Display, stderr: &str) -> McpError {
+        McpError::Unusable {
             server: self.name.clone(),
-            reason,
-            stderr,
+            problem: format!("{problem}{}", tail(stderr)),
         }
     }
 
-    pub(super) fn late(
-        &self,
-        doing: &'static str,
-        limit: Duration,
-        field: &'static str,
-        stderr: String,
-    ) -> McpError {
-        McpError::Late {
+    /// There is no connection with it.
+    pub(super) fn unconnected(&self, reason: &str, stderr: &str) -> McpError {
+        self.unusable(format_args!("could not be connected: {reason}"), stderr)
+    }
+
+    /// It did not do something within the limit of this field.
+    pub(super) fn late(&self, doing: &str, field: &str, limit: Duration, stderr: &str) -> McpError {
+        let problem =
+            format!("took longer than {limit:?} {doing}; raise `limits.{field}` if it needs more");
+        self.unusable(problem, stderr)
+    }
+
+    /// It has a request, and what it did is not known.
+    fn unseen(&self, problem: String) -> McpError {
+        McpError::Unseen {
             server: self.name.clone(),
-            doing,
-            limit,
-            field,
-            stderr,
+            problem,
         }
+    }
+
+    /// What it replied cannot be read.
+    pub(super) fn unreadable(&self, doing: &str, reason: impl Display) -> McpError {
+        self.unseen(format!(
+            "gave {doing} a reply that cannot be read: {reason}"
+        ))
     }
 
     /// What a request came to that has no result.
-    pub(super) fn refused(&self, doing: &'static str, error: &ServiceError) -> McpError {
-        if let ServiceError::McpError(said) = error
-            && let Some(why) = reply::why_unreadable(said)
-        {
-            return self.unreadable(doing, why.to_owned());
-        }
+    pub(super) fn refused(&self, doing: &str, error: &ServiceError) -> McpError {
         let mut reason = words(error);
-        if let ServiceError::TransportSend(unsent) = error {
+        if let ServiceError::McpError(said) = error {
+            if let Some(why) = reply::why_unreadable(said) {
+                return self.unreadable(doing, why);
+            }
+            reason = bounded(&said.message, LONGEST_REASON);
+        } else if let ServiceError::TransportSend(unsent) = error {
             let gate = self.gate.as_ref();
             if let Some(demanded) = gate.and_then(|gate| gate.demanded(&*unsent.error)) {
                 return demanded;
             }
             reason = words(transport::cause(&*unsent.error));
             if transport::may_have_arrived(&*unsent.error) {
-                return McpError::Unanswered {
-                    server: self.name.clone(),
-                    doing,
-                    reason,
-                };
+                return self.unseen(format!("did not reply to {doing}: {reason}"));
             }
-        } else if let ServiceError::McpError(said) = error {
-            reason = bounded(&said.message, LONGEST_REASON);
         }
-        McpError::Refused {
-            server: self.name.clone(),
-            doing,
-            reason,
-        }
-    }
-
-    /// What it replied cannot be read.
-    pub(super) fn unreadable(&self, doing: &'static str, reason: String) -> McpError {
-        McpError::Unreadable {
-            server: self.name.clone(),
-            doing,
-            reason,
-        }
+        self.unusable(format_args!("refused {doing}: {reason}"), "")
     }
 
     /// The connection ended while something was under way.
     pub(super) async fn ended(&self, connection: &Connection) -> McpError {
-        McpError::Ended {
-            server: self.name.clone(),
-            how: self.how_ended(connection).await,
-            stderr: connection.stderr(),
-        }
+        let how = self.how_ended(connection).await;
+        self.unseen(format!("ended: {how}{}", tail(&connection.stderr())))
     }
 
     /// How a connection ended, in words.
@@ -330,7 +319,7 @@ impl Server {
         match &connection.process {
             // Its output ends a moment before it does.
             Some(process) if process.ends_within(self.config.limits.close).await => {
-                process.ended().await.how.clone()
+                process.ended().await.how
             }
             Some(_process) => "its output ended".to_owned(),
             None => "its connection broke off".to_owned(),
@@ -338,9 +327,9 @@ impl Server {
     }
 }
 
-impl ServerState {
-    fn died(&mut self, connection: &Connection) {
-        self.deaths.push_back(Instant::now());
-        self.last_words = connection.stderr();
+fn tail(stderr: &str) -> String {
+    if stderr.is_empty() {
+        return String::new();
     }
+    format!("; the end of its standard error:\n{stderr}")
 }

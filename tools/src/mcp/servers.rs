@@ -158,8 +158,7 @@ impl McpServers {
     pub async fn close(&self) -> Vec<(ServerName, ContainmentReport)> {
         let all = self.servers.iter().map(async |server| {
             let end = server.close().await?;
-            let report = end.report.clone()?;
-            Some((server.name.clone(), report))
+            Some((server.name.clone(), end.report?))
         });
         join_all(all).await.into_iter().flatten().collect()
     }

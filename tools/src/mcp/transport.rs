@@ -47,7 +47,7 @@ pub(super) async fn http(
         .connect_timeout(limits.start)
         .pool_idle_timeout(IDLE)
         .build()
-        .map_err(|error| server.connect(words(&error), String::new()))?;
+        .map_err(|error| server.unconnected(&words(&error), ""))?;
     let mut backoff = ExponentialBackoff::default();
     backoff.max_times = Some(RECONNECTS);
     backoff.base_duration = Duration::from_millis(250);
