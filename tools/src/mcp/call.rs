@@ -271,7 +271,8 @@ impl InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.ongoing.scope.stop(cancel::over());
+        let reason = cancel::ending("the call has ended");
+        self.ongoing.scope.stop(reason);
         self.ongoing.set_known();
         let handle = self.handle.take().filter(|_handle| !self.answered);
         let (connection, id) = (Arc::clone(&self.connection), self.id.clone());

@@ -34,12 +34,12 @@ pub(super) enum Heeded {
     },
 }
 
-/// Why a call's own scope is stopped at its end.
-pub(super) fn over() -> StopReason {
+/// Why something is ended that no person has stopped.
+pub(super) fn ending(why: &str) -> StopReason {
     StopReason {
         source: StopSource::System,
         mode: StopMode::Immediate,
-        message: "the call has ended".to_owned(),
+        message: why.to_owned(),
         timestamp: Timestamp::now(),
     }
 }

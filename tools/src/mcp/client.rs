@@ -3,8 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use interrupt_router::{StopMode, StopReason, StopScope, StopSource};
-use jiff::Timestamp;
+use interrupt_router::StopScope;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -14,6 +13,7 @@ use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, Ro
 use serde_json::Value;
 
 use super::book::{Book, Ongoing};
+use super::cancel::ending;
 use super::defaults::filled_in;
 use super::elicitation::{ElicitationAnswer, ElicitationForm, ElicitationRequest};
 use super::server::Server;
@@ -147,9 +147,14 @@ impl ClientHandler for Client {
         match answered {
             Some(Some(answer)) => return Ok(answer),
             // Which of several calls it is for is not known: ends each of them.
-            Some(None) => calls.iter().for_each(|call| call.scope.stop(unanswered())),
+            Some(None) => {
+                let reason = ending("nobody can answer what it asks");
+                calls
+                    .iter()
+                    .for_each(|call| call.scope.stop(reason.clone()));
+            }
             None => {
-                scope.stop(void());
+                scope.stop(ending("the call that the question is about has ended"));
                 let _withdrawn = tokio::time::timeout(WITHDRAWN_WITHIN, asking).await;
             }
         }
@@ -172,22 +177,4 @@ impl ClientHandler for Client {
 
 fn cancelled() -> ElicitResult {
     ElicitResult::new(ElicitationAction::Cancel)
-}
-
-/// Why a call ends whose question no one can answer.
-fn unanswered() -> StopReason {
-    StopReason {
-        message: "nobody can answer what it asks".to_owned(),
-        ..void()
-    }
-}
-
-/// Why a question is withdrawn.
-fn void() -> StopReason {
-    StopReason {
-        source: StopSource::System,
-        mode: StopMode::Immediate,
-        message: "the call that the question is about has ended".to_owned(),
-        timestamp: Timestamp::now(),
-    }
 }

@@ -4,14 +4,13 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::OptionFuture;
-use interrupt_router::{StopMode, StopReason, StopSource};
-use jiff::Timestamp;
 use rmcp::RoleClient;
 use rmcp::service::{ClientInitializeError, Peer, RunningService, ServiceExt as _};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::net::UnixStream;
 
 use super::book::Book;
+use super::cancel::ending;
 use super::client::Client;
 use super::config::{HttpServer, ProcessServer, ServerTransport};
 use super::content::bounded;
@@ -21,7 +20,7 @@ use super::login::TokenMiddleware;
 use super::process::{ProcessEnd, ServerProcess};
 use super::server::Server;
 use super::transport;
-use super::watched::{MessageLines, WatchedTransport};
+use super::watched::{WatchedTransport, message_lines};
 use crate::containment::ContainedCommand;
 
 /// The most of an error's words that is passed on.
@@ -178,19 +177,10 @@ fn lines(
     book: &Arc<Book>,
 ) -> WatchedTransport<impl rmcp::transport::Transport<RoleClient> + 'static> {
     let (output, input) = socket.into_split();
-    let output = MessageLines::new(output, longest, Arc::clone(book));
+    let output = message_lines(output, longest, Arc::clone(book));
     // What is longer was refused before.
     let inner = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
     WatchedTransport::new(inner, Arc::clone(book))
-}
-
-fn ending(why: &str) -> StopReason {
-    StopReason {
-        source: StopSource::System,
-        mode: StopMode::Immediate,
-        message: why.to_owned(),
-        timestamp: Timestamp::now(),
-    }
 }
 
 /// An error with its causes, in one line.

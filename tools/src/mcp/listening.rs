@@ -46,13 +46,23 @@ pub(super) async fn settled(mut stream: watch::Receiver<OwnStream>) {
 #[derive(Clone)]
 pub(super) struct Listening {
     inner: reqwest::Client,
+    /// The most bytes of one event.
+    longest: usize,
     stream: watch::Sender<OwnStream>,
 }
 
 impl Listening {
-    pub(super) fn new(inner: reqwest::Client) -> (Self, watch::Receiver<OwnStream>) {
+    pub(super) fn new(
+        inner: reqwest::Client,
+        longest: usize,
+    ) -> (Self, watch::Receiver<OwnStream>) {
         let (stream, watched) = watch::channel(OwnStream::None);
-        (Self { inner, stream }, watched)
+        let client = Self {
+            inner,
+            longest,
+            stream,
+        };
+        (client, watched)
     }
 
     fn turns(&self, from: OwnStream, to: OwnStream) {
@@ -81,19 +91,6 @@ impl StreamableHttpClient for Listening {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, usize::MAX)
-            .await
-    }
-
-    async fn post_message_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        token: Option<String>,
-        headers: Headers,
-        longest: usize,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
         let request = match &message {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             ClientJsonRpcMessage::Response(_)
@@ -102,7 +99,14 @@ impl StreamableHttpClient for Listening {
         };
         let posted = self
             .inner
-            .post_message_with_max_sse_event_size(uri, message, session, token, headers, longest)
+            .post_message_with_max_sse_event_size(
+                uri,
+                message,
+                session,
+                token,
+                headers,
+                self.longest,
+            )
             .await;
         let answer = match (posted, request) {
             (Err(failure), Some(id)) if is_unreadable(&failure) => {
@@ -148,30 +152,17 @@ impl StreamableHttpClient for Listening {
         token: Option<String>,
         headers: Headers,
     ) -> Result<Events, Failure> {
-        self.get_stream_with_max_sse_event_size(
-            uri,
-            session,
-            last_event,
-            token,
-            headers,
-            usize::MAX,
-        )
-        .await
-    }
-
-    async fn get_stream_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        session: Option<Arc<str>>,
-        last_event: Option<String>,
-        token: Option<String>,
-        headers: Headers,
-        longest: usize,
-    ) -> Result<Events, Failure> {
         let own = last_event.is_none();
         let opened = self
             .inner
-            .get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, longest)
+            .get_stream_with_max_sse_event_size(
+                uri,
+                session,
+                last_event,
+                token,
+                headers,
+                self.longest,
+            )
             .await;
         if own {
             self.turns(OwnStream::Opening, OwnStream::Settled);

@@ -4,7 +4,7 @@
 
 use rmcp::model::{
     ClientRequest, ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams,
-    ReadResourceRequest, ReadResourceRequestParams, Resource, ResourceTemplate, ServerResult,
+    ReadResourceRequest, ReadResourceRequestParams, ServerResult,
 };
 use serde_json::{Value, json};
 
@@ -94,12 +94,18 @@ impl ResourceRequest {
 /// The answer to a reading in words, where it is one.
 pub(super) fn words(answer: &ServerResult) -> Option<String> {
     if let ServerResult::ListResourcesResult(page) = answer {
-        let lines = page.resources.iter().map(listed).collect();
-        return Some(listing(lines, page.next_cursor.as_deref()));
+        let lines = page.resources.iter().map(|it| {
+            let (kind, words) = (it.mime_type.as_deref(), it.description.as_deref());
+            line(&it.uri, &it.name, kind, words)
+        });
+        return Some(listing(lines.collect(), page.next_cursor.as_deref()));
     }
     if let ServerResult::ListResourceTemplatesResult(page) = answer {
-        let lines = page.resource_templates.iter().map(template).collect();
-        return Some(listing(lines, page.next_cursor.as_deref()));
+        let lines = page.resource_templates.iter().map(|it| {
+            let (kind, words) = (it.mime_type.as_deref(), it.description.as_deref());
+            line(&it.uri_template, &it.name, kind, words)
+        });
+        return Some(listing(lines.collect(), page.next_cursor.as_deref()));
     }
     if let ServerResult::ReadResourceResult(read) = answer {
         let texts: Vec<String> = read.contents.iter().map(content::resource).collect();
@@ -135,26 +141,6 @@ fn listing(mut lines: Vec<String>, cursor: Option<&str>) -> String {
         ));
     }
     lines.join("\n")
-}
-
-fn listed(resource: &Resource) -> String {
-    let kind = resource.mime_type.as_deref();
-    line(
-        &resource.uri,
-        &resource.name,
-        kind,
-        resource.description.as_deref(),
-    )
-}
-
-fn template(template: &ResourceTemplate) -> String {
-    let kind = template.mime_type.as_deref();
-    line(
-        &template.uri_template,
-        &template.name,
-        kind,
-        template.description.as_deref(),
-    )
 }
 
 fn line(address: &str, name: &str, kind: Option<&str>, description: Option<&str>) -> String {

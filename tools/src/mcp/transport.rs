@@ -56,11 +56,10 @@ pub(super) async fn http(
     let headers = headers.map(|(name, value)| (name.clone(), value.clone()));
     let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
         .custom_headers(headers.collect())
-        .max_sse_event_size(limits.message)
         .max_concurrent_requests(AT_ONCE)
         .control_request_timeout(limits.cancel);
     config.retry_config = Arc::new(backoff);
-    let (client, own_stream) = Listening::new(client);
+    let (client, own_stream) = Listening::new(client, limits.message);
     let client = gate.client(client).await?;
     let transport = StreamableHttpClientTransport::with_client(client, config);
     Ok((transport, own_stream))

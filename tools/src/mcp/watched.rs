@@ -1,15 +1,14 @@
 //! Sits between the protocol library and the wire, and shows the book every message.
 
-use std::collections::VecDeque;
-use std::io;
-use std::pin::Pin;
+use std::io::{self, Cursor};
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
+use futures_util::stream;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+use tokio_util::io::StreamReader;
 
 use super::book::Book;
 use super::reply;
@@ -53,82 +52,41 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for WatchedTransp
     }
 }
 
-/// How much of a server's output is read at once.
-const PIECE: usize = 16 * 1024;
-
 /// A server's output, line by line: a line that is too long is a failure, and a reply that cannot be read is replaced.
 /// The library would drop both without a word.
-pub(super) struct MessageLines<R> {
-    inner: R,
+pub(super) fn message_lines(
+    output: impl AsyncRead + Unpin + Send + 'static,
     limit: usize,
     book: Arc<Book>,
-    buffer: Box<[u8]>,
-    /// The line so far.
-    line: Vec<u8>,
-    /// Whole lines that have not been handed on.
-    ready: VecDeque<u8>,
-}
-
-impl<R> MessageLines<R> {
-    pub(super) fn new(inner: R, limit: usize, book: Arc<Book>) -> Self {
-        Self {
-            inner,
-            limit,
-            book,
-            buffer: vec![0; PIECE].into(),
-            line: Vec::new(),
-            ready: VecDeque::new(),
-        }
-    }
-
-    /// Takes up what was read.
-    fn take_up(&mut self, length: usize) -> io::Result<()> {
-        let bytes = self.buffer.get(..length).unwrap_or_default();
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if self.line.len() > self.limit {
-                self.book.refuse(format!(
-                    "it sent a message of more than {} bytes; raise `limits.message_bytes` if it needs more",
-                    self.limit
-                ));
-                return Err(io::ErrorKind::InvalidData.into());
+) -> impl AsyncRead + Unpin + Send + 'static {
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    let begin = (BufReader::new(output), book);
+    let lines = stream::try_unfold(
+        begin,
+        move |(mut output, book): (BufReader<_>, Arc<Book>)| async move {
+            let mut line = Vec::new();
+            (&mut output)
+                .take(most)
+                .read_until(b'\n', &mut line)
+                .await?;
+            if line.len() > limit {
+                book.refuse(format!(
+                "it sent a message of more than {limit} bytes; raise `limits.message_bytes` if it needs more"
+            ));
+                return Err(io::Error::from(io::ErrorKind::InvalidData));
             }
-            if piece.ends_with(b"\n") {
-                let line = std::mem::take(&mut self.line);
-                match reply::in_place_of(&line, self.book.only_request()) {
-                    None => self.ready.extend(line),
-                    Some(errors) => {
-                        for error in errors {
-                            self.ready.extend(serde_json::to_vec(&error)?);
-                            self.ready.push_back(b'\n');
-                        }
-                    }
+            if !line.ends_with(b"\n") {
+                return Ok(None);
+            }
+            if let Some(errors) = reply::in_place_of(&line, book.only_request()) {
+                line.clear();
+                for error in errors {
+                    serde_json::to_writer(&mut line, &error)?;
+                    line.push(b'\n');
                 }
             }
-        }
-        Ok(())
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for MessageLines<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        while this.ready.is_empty() {
-            let mut read = ReadBuf::new(&mut this.buffer);
-            ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
-            match read.filled().len() {
-                0 => return Poll::Ready(Ok(())),
-                length => this.take_up(length)?,
-            }
-        }
-        let (first, _) = this.ready.as_slices();
-        let length = first.len().min(buffer.remaining());
-        buffer.put_slice(first.get(..length).unwrap_or_default());
-        this.ready.drain(..length);
-        Poll::Ready(Ok(()))
-    }
+            Ok(Some((Cursor::new(line), (output, book))))
+        },
+    );
+    StreamReader::new(Box::pin(lines))
 }
