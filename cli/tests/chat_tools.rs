@@ -400,7 +400,7 @@ fn the_rehearsal_uses_tools_and_what_nobody_can_be_asked_about_is_denied() {
     let output = piped(
         folder.path(),
         &[],
-        "read notes.txt\nrun `touch made`\nhello\n",
+        "Look at `read_file {\"path\":\"notes.txt\"}`\nrun `touch made`\nhello\n",
     );
     assert!(output.status.success(), "{output:?}");
     let ended = records(&output, "toolEnded");

@@ -36,7 +36,7 @@ pub use provider::{
 };
 pub use registry::ModelRegistry;
 pub use rehearsal::{
-    AnswerStep, Fact, InterruptStep, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
-    ScriptError, ScriptVocabulary, ScriptedEvent, ScriptedInterrupt, StepSelector, SupervisorStep,
+    AnsweredInterrupt, Fact, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
+    ScriptError, ScriptVocabulary, ScriptedEvent, SupervisedTurn, SupervisorStep,
 };
 pub use retrying::{RetryPolicy, Retrying};

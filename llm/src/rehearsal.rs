@@ -4,39 +4,42 @@
 //! and facts that were counted. What it picks depends on the seed and on who asks ([`ModelCaller`]) alone, never on the
 //! order or the time of the calls, so workers that run in parallel get the same answers in every run.
 
-mod compose;
-mod heard;
-mod random;
+mod asked;
+mod route;
 mod script;
 mod stream;
-mod talk;
-mod tool_phrases;
-mod tool_use;
+mod tools;
 mod words;
 
 use async_trait::async_trait;
 use interrupt_router::model::{
     LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, Purpose,
-    ToolRequest,
 };
-use interrupt_router::schema::Dialect;
+use interrupt_router::schema::{Dialect, Sampler};
 use interrupt_router::{Outcome, StopScope};
 use serde_json::{Map, Value, json};
 
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage};
 
-use compose::Composer;
-use heard::Heard;
-use random::Random;
-use stream::{Streamed, stream_answer};
+use route::Route;
+use stream::stream;
 use words::Words;
 
 pub use script::{
-    AnswerStep, InterruptStep, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedEvent,
-    ScriptedInterrupt, StepSelector, SupervisorStep,
+    AnsweredInterrupt, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedEvent,
+    SupervisedTurn, SupervisorStep,
 };
 pub use stream::Pace;
 pub use words::Fact;
+
+/// What is true of a conversation with a rehearsal: enough words to be interrupted in.
+const REMARKS: [&str; 5] = [
+    "An answer like this one arrives piece by piece, as it does from a real model, and can be stopped between any two pieces.",
+    "Whatever had arrived when it was stopped is kept and marked, and the next message goes on from there.",
+    "The same seed and the same messages always give the same words, on every machine.",
+    "What you type while I speak is kept: press Enter and it is sent when I have finished.",
+    "Name a real model to get a real answer, as in openai:NAME.",
+];
 
 /// How a rehearsal model plays its part.
 #[derive(Debug, Clone, Default)]
@@ -74,11 +77,6 @@ impl RehearsalModel {
         self
     }
 
-    /// The script that steers it.
-    pub fn script(&self) -> Option<&Script> {
-        self.config.script.as_ref()
-    }
-
     /// The whole answer to a question, at once: what a call with this schema and this way forward is answered.
     ///
     /// For servers that play a provider and have the schema as JSON only.
@@ -89,84 +87,91 @@ impl RehearsalModel {
         caller: &ModelCaller,
         forward: Option<&str>,
     ) -> String {
+        let is_step = matches!(caller.purpose, Purpose::Step | Purpose::Route);
+        let mut step = caller.clone();
+        if is_step {
+            step.purpose = Purpose::Step;
+        }
+        let script = self.config.script.as_ref();
+        let scripted = script.and_then(|script| script.answer_for(&step));
+        let interrupt = script.and_then(|script| script.interrupt_for(&step));
+        let interrupt = interrupt.or_else(|| asked::interrupt(messages));
+        let interrupt = interrupt.filter(|_| is_step && scripted.is_none());
         if caller.purpose == Purpose::Route {
-            return self.route(schema, messages, caller, forward);
+            let answer: Option<Map<String, Value>> =
+                scripted.and_then(|answer| serde_json::from_str(&answer).ok());
+            let named = answer.as_ref().and_then(|answer| answer.keys().next());
+            let forward = named.map(String::as_str).or(forward);
+            let routes = Route::to_name(schema);
+            let taken = Route::taken(&routes, interrupt.as_ref(), forward);
+            return json!({ "route": taken.map_or("", |route| route.name) }).to_string();
         }
-        let scripted = self.script().and_then(|script| script.answer_for(caller));
-        if let Some(step) = scripted {
-            return step.text();
+        if let Some(answer) = scripted {
+            return answer;
         }
-        let heard = Heard::of(messages);
-        let mut random = Random::for_caller(self.config.seed, caller);
-        let mut composer = Composer {
-            schema,
-            words: Words::new(&self.config.facts, &heard, &mut random),
-            heard: &heard,
-            caller,
-            random,
-        };
-        let interrupt = self.interrupt(messages, caller);
-        composer.answer(forward, interrupt.as_ref()).to_string()
-    }
-
-    /// The fields of the interrupt that this call is to raise: because its script says so, or the router asks.
-    fn interrupt(&self, messages: &[Message], caller: &ModelCaller) -> Option<Map<String, Value>> {
-        let scripted = self
-            .script()
-            .and_then(|script| script.interrupt_for(caller));
-        let scripted = scripted.map(InterruptStep::fields);
-        let is_step = caller.purpose == Purpose::Step;
-        is_step
-            .then(|| scripted.or_else(|| heard::asked_interrupt(messages)))
-            .flatten()
-    }
-
-    /// The name of the route of the answer that it would give at once.
-    fn route(
-        &self,
-        schema: &Value,
-        messages: &[Message],
-        caller: &ModelCaller,
-        forward: Option<&str>,
-    ) -> String {
-        let step = ModelCaller {
-            purpose: Purpose::Step,
-            ..caller.clone()
-        };
-        let offered = schema
-            .pointer("/properties/route/enum")
-            .and_then(Value::as_array);
-        let offered: Vec<&str> = offered
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        let find =
-            |is_wanted: &dyn Fn(&str) -> bool| offered.iter().copied().find(|name| is_wanted(name));
-        let scripted = self.script().and_then(|script| script.answer_for(&step));
-        let scripted = scripted.and_then(|step| {
-            let answer: Map<String, Value> = serde_json::from_str(&step.text()).ok()?;
-            find(&|name| answer.keys().next().is_some_and(|first| first == name))
+        let asker = format!(
+            "{} {} {} {:?}",
+            caller.node, caller.turn, caller.correction, caller.purpose
+        );
+        let mut words = Words::new(self.config.seed, &asker, &self.config.facts, messages);
+        if caller.purpose == Purpose::Review {
+            let text = words
+                .fact()
+                .map_or("Nothing was counted.", |fact| &fact.says);
+            return asked::decision(messages, text).to_string();
+        }
+        let mut sampler = Sampler::new(schema, length, |place, keywords| {
+            words.text(place, keywords)
         });
-        let interrupt = self.interrupt(messages, &step);
-        let name = scripted
-            .or_else(|| interrupt.and_then(|_| find(&compose::names_interrupt)))
-            .or_else(|| find(&|name| Some(name) == forward))
-            .or_else(|| find(&|name| !compose::names_interrupt(name)))
-            .or(offered.first().copied());
-        json!({ "route": name.unwrap_or_default() }).to_string()
+        made(schema, &mut sampler, interrupt, forward).to_string()
     }
 
-    /// The tools that it asks for before it answers. A scripted answer needs none.
-    fn tools_for(&self, call: &ModelCall) -> Vec<ToolRequest> {
-        let scripted = self.script();
-        if call.caller.purpose != Purpose::Step
-            || scripted.is_some_and(|it| it.answer_for(&call.caller).is_some())
-        {
-            return Vec::new();
-        }
-        tool_use::wanted(call)
+    /// What is said in a conversation.
+    fn remark(&self, messages: &[Message]) -> String {
+        let said: Vec<&str> = words::said(messages).collect();
+        let (count, last) = (said.len(), said.last().copied().unwrap_or_default());
+        let mut remarks = REMARKS;
+        let first = self.config.seed % (remarks.len() as u64);
+        remarks.rotate_left(usize::try_from(first).unwrap_or(0));
+        format!(
+            "I am the rehearsal model: no language model is behind me, and nothing has read your message {count}, \u{201c}{}\u{201d}.\n\n{}",
+            words::quoted(last),
+            remarks.join(" ")
+        )
     }
+}
+
+/// How many elements a list has; work is given to one more, so that one sees agents side by side.
+fn length(list: &str) -> usize {
+    if list == "requests" { 3 } else { 2 }
+}
+
+/// The whole answer. In a record of routes one is set.
+fn made(
+    schema: &Value,
+    sampler: &mut Sampler<'_>,
+    interrupt: Option<Map<String, Value>>,
+    forward: Option<&str>,
+) -> Value {
+    let routes = Route::of_record(schema);
+    let Some(route) = Route::taken(&routes, interrupt.as_ref(), forward) else {
+        return sampler.most(schema).unwrap_or_default();
+    };
+    // What an interrupt need not say is left out: the form of an answer would refuse what people say.
+    let request = match route.raises_interrupt {
+        true => sampler.least(route.request),
+        false => sampler.most(route.request),
+    };
+    let mut request = request.unwrap_or_default();
+    let fields = interrupt.filter(|_| route.raises_interrupt);
+    if let (Some(fields), Some(request)) = (fields, request.as_object_mut()) {
+        // Also those that are unknown here: the caller learns from the refusal.
+        request.extend(fields);
+    }
+    let unset = route::must_have(schema).map(|name| (name.to_owned(), Value::Null));
+    let mut answer: Map<_, _> = unset.collect();
+    answer.insert(route.name.to_owned(), request);
+    answer.into()
 }
 
 #[async_trait]
@@ -184,39 +189,18 @@ impl LanguageModel for RehearsalModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let tool_requests = self.tools_for(&call);
-        let text = if tool_requests.is_empty() {
-            self.answer(
-                call.schema.value(),
-                &call.messages,
-                &call.caller,
-                call.forward,
-            )
-        } else {
-            String::new()
-        };
+        let script = self.config.script.as_ref();
+        // A scripted answer needs no tools.
+        let is_scripted = script.is_some_and(|script| script.answer_for(&call.caller).is_some());
+        let may_look = call.caller.purpose == Purpose::Step && !is_scripted;
+        let tool_requests = may_look.then(|| tools::of_agent(&call));
+        let tool_requests = tool_requests.unwrap_or_default();
+        let (schema, messages) = (call.schema.value(), &call.messages);
+        let text = || self.answer(schema, messages, &call.caller, call.forward);
+        let text = tool_requests.is_empty().then(text).unwrap_or_default();
         let sink = call.chunks.as_deref();
-        let Streamed {
-            text,
-            usage,
-            stopped,
-        } = stream_answer(&call.messages, sink, &text, self.config.pace, scope).await;
-        Ok(match stopped {
-            Some(reason) => Outcome::Interrupted {
-                reason,
-                partial: PartialReply {
-                    tool_requests: Vec::new(),
-                    text,
-                    usage,
-                },
-            },
-            None => Outcome::Completed(ModelReply {
-                tool_requests,
-                text,
-                usage,
-                cut_off: false,
-            }),
-        })
+        let said = (text, tool_requests);
+        Ok(stream(said, messages, sink, self.config.pace, scope).await)
     }
 }
 
@@ -227,33 +211,30 @@ impl ChatModel for RehearsalModel {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let requests = tool_phrases::asked_for(&call.messages, &call.tools);
-        let text = if requests.is_empty() {
-            let remark = tool_phrases::remark(&call.messages);
-            remark.unwrap_or_else(|| talk::answer(self.config.seed, &call.messages))
-        } else {
-            String::new()
-        };
+        let messages = &call.messages;
+        let tool_requests = tools::of_conversation(messages, &call.tools);
+        let text = || tools::remark(messages).unwrap_or_else(|| self.remark(messages));
+        let text = tool_requests.is_empty().then(text).unwrap_or_default();
         let sink = call.chunks.as_deref();
-        let Streamed {
-            text,
-            usage,
-            stopped,
-        } = stream_answer(&call.messages, sink, &text, self.config.pace, scope).await;
-        let usage = ChatUsage::reported(usage);
-        Ok(match stopped {
-            Some(reason) => ChatPartial {
-                text,
-                usage,
-                ..ChatPartial::default()
-            }
-            .interrupted(reason),
-            None => Outcome::Completed(ChatReply {
-                tool_requests: requests,
-                text,
-                usage,
-                cut_off: false,
-            }),
-        })
+        let said = (text, tool_requests);
+        Ok(
+            match stream(said, messages, sink, self.config.pace, scope).await {
+                Outcome::Completed(reply) => Outcome::Completed(ChatReply {
+                    tool_requests: reply.tool_requests,
+                    text: reply.text,
+                    usage: ChatUsage::reported(reply.usage),
+                    cut_off: false,
+                }),
+                Outcome::Interrupted { reason, partial } => ChatPartial {
+                    text: partial.text,
+                    usage: ChatUsage::reported(partial.usage),
+                    ..ChatPartial::default()
+                }
+                .interrupted(reason),
+            },
+        )
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -377,12 +377,10 @@ fn answered<R: Routing>(
 /// What the script's supervisor says before this turn, removed from the script.
 fn take_scripted(flow: &Flow, node: &Node) -> Option<(usize, SupervisorStep)> {
     flow.engine.take_scripted(|step| {
-        step.agent == node.kind.name()
-            && step.turn == node.turn
-            && step
-                .node
-                .as_ref()
-                .is_none_or(|end| node.id.as_str().ends_with(end.as_str()))
+        let end = step.when.node.as_ref();
+        step.when.agent == node.kind.name()
+            && step.when.turn.get() == node.turn
+            && end.is_none_or(|end| node.id.as_str().ends_with(end))
     })
 }
 

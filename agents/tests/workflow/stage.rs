@@ -282,7 +282,7 @@ impl Stage {
         let agents = AgentsWorkflow {
             goal: Goal::new("count the parts faster").unwrap(),
             workspace: Workspace::open(self.folder.path()).unwrap(),
-            supervisor_steps: self.parsed_script().supervisor_steps().to_vec(),
+            supervisor_steps: self.parsed_script().supervisor_steps(),
         };
         agents.run(settings)
     }

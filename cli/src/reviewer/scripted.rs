@@ -51,7 +51,7 @@ impl Scripted {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let index = answers
             .iter()
-            .position(|step| step.agent == agent_type && step.nth == number)?;
+            .position(|it| it.interrupt.agent == agent_type && it.interrupt.nth.get() == number)?;
         self.answered().insert(interrupt);
         Some(answers.remove(index).answer)
     }

@@ -36,9 +36,9 @@ pub(super) struct ScriptedPeople {
 }
 
 impl ScriptedPeople {
-    pub(super) fn new(answers: &[PersonAnswer], numbers: Arc<QuestionNumbers>) -> Self {
+    pub(super) fn new(answers: Vec<PersonAnswer>, numbers: Arc<QuestionNumbers>) -> Self {
         Self {
-            answers: answers.to_vec(),
+            answers,
             numbers,
             given: Mutex::default(),
         }
@@ -47,7 +47,9 @@ impl ScriptedPeople {
     fn take(&self, kind: &str, interrupt: InterruptId) -> Result<Answer, ReviewError> {
         let number = self.numbers.number(kind, interrupt);
         let mut answers = self.answers.iter();
-        let step = answers.find(|it| it.agent == kind && usize::try_from(it.nth) == Ok(number));
+        let step = answers.find(|PersonAnswer { interrupt: it, .. }| {
+            it.agent == kind && usize::try_from(it.nth.get()) == Ok(number)
+        });
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         match step {
             Some(step) if given.insert(interrupt) => Ok(step.answer.clone()),

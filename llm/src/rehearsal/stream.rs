@@ -3,9 +3,14 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use interrupt_router::model::{ChunkSink, Message, TokenUsage};
-use interrupt_router::{StopReason, StopScope};
-use tokio::time::Instant;
+use interrupt_router::model::{
+    ChunkSink, Message, ModelReply, PartialReply, TokenUsage, ToolRequest,
+};
+use interrupt_router::{Outcome, StopScope};
+use tokio::time::{Instant, sleep_until};
+
+/// The most characters of a piece: about as much as a token of English text.
+const LONGEST_PIECE: usize = 4;
 
 /// How fast answers arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,102 +29,74 @@ impl Pace {
     }
 }
 
-/// The most characters of a piece: about as much as a token of English text.
-const LONGEST_PIECE: usize = 4;
-
-/// How an answer was given.
-pub(crate) struct Streamed {
-    /// What was said: the whole answer, or what came before the stop.
-    pub(crate) text: String,
-    /// What it cost in pieces.
-    pub(crate) usage: TokenUsage,
-    /// Why it was stopped, where it was.
-    pub(crate) stopped: Option<StopReason>,
-}
-
-/// Hands an answer to the call's sink piece by piece.
-///
-/// Each piece has its own due time counted from the start, so that late wake-ups do not add up.
-pub(crate) async fn stream_answer(
+/// Hands an answer to the call's sink piece by piece; what is interrupted is what came before the stop.
+pub(super) async fn stream(
+    (text, tool_requests): (String, Vec<ToolRequest>),
     messages: &[Message],
     sink: Option<&dyn ChunkSink>,
-    text: &str,
     pace: Pace,
     scope: &StopScope,
-) -> Streamed {
+) -> Outcome<ModelReply, PartialReply> {
     let start = Instant::now();
-    let read = messages
-        .iter()
-        .map(|message| count(pieces(&message.text)))
-        .sum();
-    let mut sent = 0;
-    let mut written = 0_u64;
-    let mut stopped = None;
-    for piece in pieces(text) {
-        stopped = stopped_before(pace, start, written, scope).await;
-        if stopped.is_some() {
-            break;
+    let read = messages.iter().flat_map(|message| pieces(&message.text));
+    let read = read.fold(0, |sum, _piece| sum + 1);
+    let mut said = PartialReply {
+        tool_requests: Vec::new(),
+        text: String::new(),
+        usage: TokenUsage {
+            input: Some(read),
+            output: Some(0),
+        },
+    };
+    for (written, piece) in (1_u64..).zip(pieces(&text)) {
+        let stopped = match pace {
+            Pace::Unlimited => {
+                // Gives other tasks their turn now and then, though nothing is ever waited for.
+                tokio::task::consume_budget().await;
+                scope.is_stopped_now().then(|| scope.reason()).flatten()
+            }
+            Pace::TokensPerSecond(rate) => {
+                // Counted from the start, so that late wake-ups do not add up.
+                let nanoseconds = written.saturating_mul(1_000_000_000) / u64::from(rate.get());
+                tokio::select! {
+                    biased;
+                    reason = scope.stopped_now() => Some(reason),
+                    () = sleep_until(start + Duration::from_nanos(nanoseconds)) => None,
+                }
+            }
+        };
+        if let Some(reason) = stopped {
+            return Outcome::Interrupted {
+                reason,
+                partial: said,
+            };
         }
         if let Some(sink) = sink {
             sink.chunk(piece);
         }
-        sent += piece.len();
-        written += 1;
+        said.text.push_str(piece);
+        said.usage.output = Some(written);
     }
-    Streamed {
-        text: text.get(..sent).unwrap_or_default().to_owned(),
-        usage: TokenUsage {
-            input: Some(read),
-            output: Some(written),
-        },
-        stopped,
-    }
-}
-
-/// Waits until the next piece is due; the reason of a stop where one comes first.
-async fn stopped_before(
-    pace: Pace,
-    start: Instant,
-    written: u64,
-    scope: &StopScope,
-) -> Option<StopReason> {
-    match pace {
-        Pace::Unlimited => {
-            // Gives other tasks their turn now and then, though nothing is ever waited for.
-            tokio::task::consume_budget().await;
-            scope.is_stopped_now().then(|| scope.reason()).flatten()
-        }
-        Pace::TokensPerSecond(rate) => {
-            let nanoseconds = (written + 1).saturating_mul(1_000_000_000) / u64::from(rate.get());
-            let due = start + Duration::from_nanos(nanoseconds);
-            tokio::select! {
-                biased;
-                reason = scope.stopped_now() => Some(reason),
-                () = tokio::time::sleep_until(due) => None,
-            }
-        }
-    }
-}
-
-fn count<'a>(pieces: impl Iterator<Item = &'a str>) -> u64 {
-    pieces.fold(0, |sum, _piece| sum + 1)
+    Outcome::Completed(ModelReply {
+        tool_requests,
+        text,
+        usage: said.usage,
+        cut_off: false,
+    })
 }
 
 /// Cuts a text into pieces of at most four characters that do not run over the start of a word.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let mut characters = rest.char_indices();
-        characters.next()?;
-        let end = characters
-            .enumerate()
-            .find(|(before, (_, character))| {
-                before + 1 == LONGEST_PIECE || character.is_ascii_whitespace()
-            })
-            .map_or(rest.len(), |(_, (offset, _))| offset);
+        let inner = rest.char_indices().skip(1).enumerate();
+        let mut ends = inner.filter(|(before, (_, character))| {
+            before + 1 == LONGEST_PIECE || character.is_ascii_whitespace()
+        });
+        let end = ends.next().map_or(rest.len(), |(_, (offset, _))| offset);
         let (piece, after) = rest.split_at(end);
         rest = after;
-        Some(piece)
+        (!piece.is_empty()).then_some(piece)
     })
 }
 

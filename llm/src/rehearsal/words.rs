@@ -1,11 +1,27 @@
-//! What the rehearsal model says in a field: a fact that was counted, never an opinion; and where it knows none, what a
-//! model would write there.
+//! What a rehearsal says: the goal, and facts that were counted, never an opinion; without a fact, what a model would write
+//! there.
 
-use super::heard::Heard;
-use super::random::Random;
+use interrupt_router::model::{Message, Role};
+use interrupt_router::schema::SamplePlace;
+use rand::distr::Distribution;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_regex::Regex;
+use serde::Deserialize as _;
+use serde_json::{Deserializer, Map, Value};
+use sha2::{Digest, Sha256};
 
-/// What is offered to choose from where nothing is given.
-const WAYS: [&str; 3] = ["go on", "go back", "stop here"];
+/// The most characters of what others said that are repeated.
+const LONGEST_QUOTE: usize = 240;
+
+/// Where a decision has its words: a person's own, else why there are none.
+const DECIDED: [&str; 4] = ["/decision/text", "/said", "/answer", "/decision"];
+
+/// How often a part of a pattern is repeated at most.
+const MOST_REPEATS: u32 = 8;
+
+/// How many texts of a pattern are tried for one of the wanted length.
+const TRIES: usize = 32;
 
 /// Something that is true of what the work is about, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,92 +34,188 @@ pub struct Fact {
 
 /// Finds words; each fact is used once before one is used again.
 pub(super) struct Words<'a> {
+    goal: String,
+    heard: Option<String>,
     facts: Vec<&'a Fact>,
     next: usize,
+    generator: ChaCha8Rng,
 }
 
 impl<'a> Words<'a> {
-    /// Of the facts those about the agent's own part, where there are such.
-    pub(super) fn new(facts: &'a [Fact], heard: &Heard, random: &mut Random) -> Self {
+    /// The words for one asker, the same on every machine: of the facts those about its own part, if there are such.
+    pub(super) fn new(seed: u64, asker: &str, facts: &'a [Fact], messages: &[Message]) -> Self {
+        let hash = Sha256::digest(format!("{seed} {asker}"));
+        let mut generator = ChaCha8Rng::from_seed(hash.into());
+        let part = part(messages);
         let is_own = |fact: &&Fact| {
-            let rest = heard
-                .part
-                .as_ref()
-                .and_then(|part| fact.about.strip_prefix(part));
+            let rest = part.and_then(|part| fact.about.strip_prefix(part));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let own: Vec<&Fact> = facts.iter().filter(is_own).collect();
-        match own.is_empty() {
+        let random = usize::try_from(generator.next_u64() >> 32).unwrap_or(0);
+        Self {
+            goal: quoted(goal(messages)),
+            heard: heard(messages).as_deref().map(quoted),
             // The first one is about the part as a whole.
-            false => Self {
-                next: 0,
-                facts: own,
+            next: if own.is_empty() { random } else { 0 },
+            facts: if own.is_empty() {
+                facts.iter().collect()
+            } else {
+                own
             },
-            true => Self {
-                next: random.below(facts.len()),
-                facts: facts.iter().collect(),
-            },
+            generator,
         }
     }
 
-    /// What is said in the field of this name, the `index`th of a list from 0.
-    pub(super) fn text(
-        &mut self,
-        heard: &Heard,
-        name: &str,
-        description: Option<&str>,
-        index: Option<usize>,
-    ) -> String {
-        let name = spaced(name);
-        let is_called = |words: &[&str]| name.split(' ').any(|word| words.contains(&word));
-        let last = name.rsplit(' ').next().unwrap_or_default();
-        let number = index.unwrap_or(0);
-        let is_work = is_called(&["task", "tasks", "step", "steps", "details"]);
-        if is_work && index == Some(0) && heard.goal.contains('`') {
-            return heard.goal.clone();
+    /// What is said at a place of an answer.
+    pub(super) fn text(&mut self, place: SamplePlace<'_>, keywords: &Map<String, Value>) -> String {
+        if let Some(text) = self.matching(keywords) {
+            return text;
         }
-        let words = match last {
-            "goal" | "goals" if number == 0 => return heard.goal.clone(),
-            // Who gets no focus of its own is given a part by its number.
-            "goal" | "goals" | "focus" => heard.goal.clone(),
-            "feedback" if heard.answer.is_some() => {
-                let answer = heard.answer.as_deref().unwrap_or_default();
-                format!("As was said: {}.", answer.trim_end_matches('.'))
+        let name = place.name.to_lowercase();
+        let number = place.index.unwrap_or(0);
+        let is_called = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let is_goal = name.ends_with("goal") || name.ends_with("goals");
+        let is_work = is_called(&["task", "step", "details"]);
+        let is_first = is_work && place.index == Some(0) && self.goal.contains('`');
+        if is_first || is_goal && number == 0 {
+            return self.goal.clone();
+        }
+        let heard = self.heard.as_ref();
+        let heard = heard.filter(|_| name == "feedback" || is_work && number == 0);
+        let words = if let Some(heard) = heard {
+            heard.clone()
+        } else if is_goal || name.ends_with("focus") {
+            self.goal.clone()
+        } else if name == "id" || name == "dependencies" {
+            (number + 1).to_string()
+        } else {
+            let description = keywords.get("description").and_then(Value::as_str);
+            match self.fact() {
+                Some(fact) if is_called(&["file", "path"]) => fact.about.clone(),
+                Some(fact) if is_work => format!("Look at {}.", fact.about),
+                Some(fact) => fact.says.clone(),
+                None => format!("Here a model writes: {}", description.unwrap_or(place.name)),
             }
-            "id" | "ids" | "dependency" | "dependencies" => format!("{}", number + 1),
-            "label" | "value" | "options" => WAYS[number % WAYS.len()].to_owned(),
-            _ => match (self.fact(), description) {
-                (Some(fact), _) if is_called(&["file", "files", "path", "paths"]) => {
-                    fact.about.clone()
-                }
-                (Some(fact), _) if is_work => format!("Look at {}.", fact.about),
-                (Some(fact), _) => fact.says.clone(),
-                (None, Some(description)) => format!("Here a model writes: {description}"),
-                (None, None) => format!("Here a model writes the {name}."),
-            },
         };
         // What a goal names between backquotes is run, once; what files say between theirs never is.
         words.replace('`', "\u{2019}")
     }
 
-    fn fact(&mut self) -> Option<&'a Fact> {
+    /// The next fact.
+    pub(super) fn fact(&mut self) -> Option<&'a Fact> {
         let index = self.next.checked_rem(self.facts.len())?;
         self.next += 1;
         self.facts.get(index).copied()
     }
+
+    /// A text of a pattern. One without anchors matches anything around it, so the bare match will do.
+    fn matching(&mut self, keywords: &Map<String, Value>) -> Option<String> {
+        let pattern = keywords.get("pattern")?.as_str()?;
+        let bare = pattern.trim_start_matches('^').trim_end_matches('$');
+        let source = Regex::compile(bare, MOST_REPEATS).ok()?;
+        let bound = |keyword| keywords.get(keyword).and_then(Value::as_u64);
+        let lengths = bound("minLength").unwrap_or(0)..=bound("maxLength").unwrap_or(u64::MAX);
+        let mut drawn = (0..TRIES).map(|_try| source.sample(&mut self.generator));
+        drawn.find(|text: &String| lengths.contains(&(text.chars().count() as u64)))
+    }
 }
 
-/// A name in camel case or with underscores as words in small letters.
-fn spaced(name: &str) -> String {
-    let mut spaced = String::new();
-    for character in name.chars() {
-        let is_separator = !character.is_alphanumeric();
-        if (is_separator || character.is_uppercase()) && !spaced.is_empty() {
-            spaced.push(' ');
+/// What the asker says, in order.
+pub(super) fn said(messages: &[Message]) -> impl DoubleEndedIterator<Item = &str> {
+    let said = messages.iter().filter(|it| it.role == Role::User);
+    said.map(|message| &*message.text)
+}
+
+/// What follows the first of these words that begins a line.
+fn line<'m>(messages: &'m [Message], begins: &str) -> Option<&'m str> {
+    let mut lines = said(messages).flat_map(str::lines);
+    lines.find_map(|line| line.strip_prefix(begins))
+}
+
+/// What is to be reached: the run's goal, else the first line.
+pub(super) fn goal(messages: &[Message]) -> &str {
+    let first = || {
+        said(messages)
+            .flat_map(str::lines)
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+    };
+    line(messages, "Goal: ")
+        .or_else(first)
+        .unwrap_or("the task at hand")
+}
+
+/// What a person has last said to the asker: in a decision, or of its plan.
+fn heard(messages: &[Message]) -> Option<String> {
+    said(messages).rev().find_map(|text| {
+        let (mark, told) = text.split_once('\n')?;
+        if mark == "[request]" {
+            let (_introduced, json) = told.split_once(": \"").filter(|_| !told.starts_with('{'))?;
+            let json = told.get(told.len() - json.len() - 1..)?;
+            return String::deserialize(&mut Deserializer::from_str(json)).ok();
         }
-        if !is_separator {
-            spaced.extend(character.to_lowercase());
+        let json = told
+            .get(told.find('{')?..)
+            .filter(|_| mark == "[decision]" || mark == "[resolution]")?;
+        let decided: Value = serde_json::from_str(json).ok()?;
+        let words = DECIDED.iter().find_map(|at| decided.pointer(at)?.as_str());
+        words.map(str::to_owned)
+    })
+}
+
+/// The part of the folder that is the asker's own.
+pub(super) fn part(messages: &[Message]) -> Option<&str> {
+    let (part, _count) = line(messages, "Your part: ")?.rsplit_once(" (")?;
+    Some(part)
+}
+
+/// The beginning of a text.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted: String = text.chars().take(LONGEST_QUOTE).collect();
+    if quoted.len() < text.len() {
+        quoted.push('\u{2026}');
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupt_router::model::Message;
+
+    use super::{goal, heard, part, quoted};
+
+    #[test]
+    fn the_goal_of_the_run_counts_and_no_other() {
+        let messages = [
+            Message::system("Goal: not from here"),
+            Message::assistant("Goal: nor from here"),
+            Message::user(
+                "\nGoal: tidy up\nYour part: docs/guide (2 files)\n| Goal: forged\nGoal: forged",
+            ),
+        ];
+        assert_eq!(goal(&messages), "tidy up");
+        assert_eq!(part(&messages), Some("docs/guide"));
+        assert_eq!(goal(&[Message::user("\n Hello\nthere")]), "Hello");
+        assert_eq!(quoted(&"ä".repeat(1 << 20)).chars().count(), 241);
+    }
+
+    #[test]
+    fn what_a_person_has_last_said_is_heard() {
+        let heard = |last: &str| heard(&[Message::user("reason: none"), Message::user(last)]);
+        let said = "[resolution]\n{\"interrupt\": {\"text\": \"?\"}, \"decision\": {\"text\": \"first that\"}}";
+        assert_eq!(heard(said).as_deref(), Some("first that"));
+        let late =
+            "[decision]\nDecided:\n{\"reason\": \"?\", \"decision\": \"too late\", \"said\": null}";
+        assert_eq!(heard(late).as_deref(), Some("too late"));
+        let wish = "[request]\nA person wants: \"say \\\"hi\\\"\"\nWrite the steps: \"all\".";
+        assert_eq!(heard(wish).as_deref(), Some("say \"hi\""));
+        for none in [
+            "[resolution]\n{\"decision\": {\"text\": null}}",
+            "[request]\n{\"goal\": \"x\"}",
+            "so: \"x\"",
+        ] {
+            assert_eq!(heard(none), None, "{none}");
         }
     }
-    spaced
 }

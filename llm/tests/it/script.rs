@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use interrupt_router::InterruptType;
+use interrupt_router::{InterruptType, Verdict};
 use llm::{Script, ScriptVocabulary};
-use serde_json::json;
 
 fn vocabulary() -> ScriptVocabulary {
     let own = vec!["phase".to_owned(), "goal".to_owned()];
@@ -30,26 +29,22 @@ fn every_kind_of_step_is_read() {
            {"supervisor": {"when": {"agent": "TICKET_AGENT", "turn": 1},
             "event": {"interruptType": "PAUSE", "reason": "cost", "rerouteToAgentType": "ORCHESTRATOR"}}},
            {"person": {"interrupt": {"agent": "ORCHESTRATOR", "nth": 1},
-            "answer": {"selectedChoices": ["a"], "confirmations": {"c": true}, "rerouteTo": "ORCHESTRATOR"}}}"#,
+            "answer": {"selectedChoices": ["a"], "confirmations": {"c": true}, "rerouteTo": "ORCHESTRATOR",
+                       "verdict": "approve"}}}"#,
     );
     let script = Script::parse(&script, &vocabulary()).unwrap();
-    let interrupt = &script.interrupts()[0];
-    assert_eq!(interrupt.interrupt.r#type, InterruptType::HumanReview);
-    assert_eq!(interrupt.own.get("phase"), Some(&json!("first")));
-    assert_eq!(script.answers()[0].answer, json!(null));
-    assert_eq!(script.answers()[0].when.correction, Some(1));
+    assert!(script.steers_the_model());
+    let supervisor = &script.supervisor_steps()[0];
+    assert_eq!(supervisor.when.turn.get(), 1);
+    assert_eq!(supervisor.event.interrupt_type, InterruptType::Pause);
+    let person = &script.person_answers()[0];
     assert_eq!(
-        script.supervisor_steps()[0].event.interrupt_type,
-        InterruptType::Pause
+        (&*person.interrupt.agent, person.interrupt.nth.get()),
+        ("ORCHESTRATOR", 1)
     );
-    assert_eq!(
-        script.person_answers()[0].answer.reroute_to.as_deref(),
-        Some("ORCHESTRATOR")
-    );
-    assert_eq!(
-        script.person_answers()[0].answer.confirmations.get("c"),
-        Some(&true)
-    );
+    assert_eq!(person.answer.reroute_to.as_deref(), Some("ORCHESTRATOR"));
+    assert_eq!(person.answer.confirmations.get("c"), Some(&true));
+    assert_eq!(person.answer.verdict, Some(Verdict::Approve));
 }
 
 fn refused(script: &str, path: &str, said: &str) {
@@ -88,7 +83,7 @@ fn a_step_does_one_thing_at_one_time() {
     let untimed = steps(r#"{"agent": "ORCHESTRATOR", "answer": 1}"#);
     refused(&untimed, "steps[0]", "missing field `turn`");
     let zeroth = steps(r#"{"agent": "ORCHESTRATOR", "turn": 0, "answer": 1}"#);
-    refused(&zeroth, "steps[0].turn", "counts from 1");
+    refused(&zeroth, "steps[0].turn", "nonzero");
     let person = r#"{"turn": 1, "person": {"interrupt": {"agent": "ORCHESTRATOR", "nth": 1},
         "answer": {}}}"#;
     refused(&steps(person), "steps[0].turn", "no `turn` of its own");

@@ -3,7 +3,6 @@
 
 mod agreement;
 mod probe;
-mod sample;
 
 #[cfg(debug_assertions)]
 use std::any::TypeId;

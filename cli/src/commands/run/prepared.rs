@@ -73,9 +73,8 @@ impl Prepared {
             Failure::new(exit, causes(&error)).hint(error.hint())
         })?;
         let workflow = Executable::of(&order, &workspace, script.as_ref())?;
-        let steers =
-            |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
-        let is_deaf = choice != ModelChoice::Rehearsal && script.as_ref().is_some_and(steers);
+        let steers = script.as_ref().is_some_and(Script::steers_the_model);
+        let is_deaf = choice != ModelChoice::Rehearsal && steers;
         let choice = match order.tools {
             Some(_) => choice.with_tools()?,
             None => choice,
@@ -224,8 +223,7 @@ impl Executable {
             Workflow::Agents => Self::Agents(AgentsWorkflow {
                 goal,
                 workspace,
-                supervisor_steps: script
-                    .map_or_else(Vec::new, |script| script.supervisor_steps().to_vec()),
+                supervisor_steps: script.map_or_else(Vec::new, Script::supervisor_steps),
             }),
             Workflow::PlanExecute => Self::Plan(PlanWorkflow { goal, workspace }),
             Workflow::Embedded(name) => Self::Embedded(workflows::embedded(name)?),

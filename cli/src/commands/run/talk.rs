@@ -66,7 +66,7 @@ impl Talk {
                 palette,
             ))
         };
-        let answers = script.map(|script| script.person_answers().to_vec());
+        let answers = script.map(Script::person_answers);
         Ok(match answers.filter(|answers| !answers.is_empty()) {
             Some(answers) => Arc::new(Scripted::new(
                 answers,

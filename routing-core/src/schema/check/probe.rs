@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::sample::{Samples, branches, entry, is_required, kind, least_items, properties};
 use crate::schema::definition::{definitions, resolve};
+use crate::schema::sample::{Sampler, bound, branches, entry, is_required, kind, properties};
 
 /// What a schema says of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) fn probes(schema: &Value, seen: &mut Seen, tell: &mut dyn FnMut(Probe
     let definitions = definitions(schema).unwrap_or(&none);
     let mut prober = Prober {
         definitions,
-        samples: Samples::new(definitions),
+        samples: Sampler::new(schema, |_name| 1, |_place, _keywords| "text".to_owned()),
         seen,
         tell,
     };
@@ -74,7 +74,7 @@ type Embed<'e> = &'e dyn Fn(Value) -> Value;
 
 struct Prober<'a> {
     definitions: &'a Map<String, Value>,
-    samples: Samples<'a>,
+    samples: Sampler<'a>,
     seen: &'a mut Seen,
     tell: &'a mut dyn FnMut(Probe),
 }
@@ -200,7 +200,7 @@ impl Prober<'_> {
         let inside = place.child(fixed);
         let with = |value: Value| {
             let mut list: Vec<Value> = base.iter().take(fixed).cloned().collect();
-            list.resize(least_items(object).max(fixed + 1), value);
+            list.resize(bound(object, "minItems").unwrap_or(0).max(fixed + 1), value);
             embed(list.into())
         };
         if let Some(item) = self.samples.least(items) {

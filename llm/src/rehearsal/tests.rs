@@ -1,42 +1,27 @@
-use interrupt_router::model::{Message, ModelCaller, Purpose};
-use interrupt_router::{NodeId, RunId};
+use interrupt_router::model::{Message, Role, ToolOffer};
+use interrupt_router::schema::Sampler;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::Composer;
-use crate::rehearsal::heard::Heard;
-use crate::rehearsal::random::Random;
-use crate::rehearsal::words::{Fact, Words};
+use super::words::{Fact, Words};
+use super::{length, made, tools};
 
 fn compose(
     schema: &Value,
     seed: u64,
     forward: Option<&str>,
-    interrupt: Option<&Map<String, Value>>,
+    interrupt: Option<Map<String, Value>>,
 ) -> Value {
-    let caller = ModelCaller {
-        run: RunId::generate(),
-        node: NodeId::new("root/discovery").unwrap(),
-        agent_type: "DISCOVERY_COLLECTOR",
-        purpose: Purpose::Step,
-        turn: 1,
-        correction: 0,
-    };
-    let heard = Heard::of(&[Message::user("Goal: tidy the parser")]);
     let facts = ["src/lex.rs", "src/parse.rs"].map(|about| Fact {
         about: about.to_owned(),
         says: format!("`{about}` has 12 lines."),
     });
-    let mut random = Random::for_caller(seed, &caller);
-    let words = Words::new(&facts, &heard, &mut random);
-    let mut composer = Composer {
-        schema,
-        heard: &heard,
-        caller: &caller,
-        words,
-        random,
-    };
-    composer.answer(forward, interrupt)
+    let messages = [Message::user("Goal: tidy the parser")];
+    let mut words = Words::new(seed, "root/discovery", &facts, &messages);
+    let mut sampler = Sampler::new(schema, length, |place, keywords| {
+        words.text(place, keywords)
+    });
+    made(schema, &mut sampler, interrupt, forward)
 }
 
 fn check(schema: &Value, seed: u64) -> Result<(), TestCaseError> {
@@ -205,20 +190,107 @@ fn the_first_value_of_an_enumeration_is_taken_in_both_of_its_forms() {
 fn an_interrupt_that_is_asked_for_has_the_given_fields() {
     let fields = Map::from_iter([("goal".to_owned(), json!("ask first"))]);
     for schema in record(&["collect", "askInterrupt"]) {
-        let answer = compose(&schema, 1, Some("collect"), Some(&fields));
+        let answer = compose(&schema, 1, Some("collect"), Some(fields.clone()));
         assert_eq!(set_field(&answer), ["askInterrupt"]);
         assert_eq!(answer["askInterrupt"]["goal"], "ask first");
     }
 }
 
 #[test]
-fn of_the_return_fields_the_one_home_is_set() {
-    let back = json!({"anyOf": [{"type": "object", "properties": {}}, {"type": "null"}]});
-    let schema = json!({"type": "object", "properties": {
-        "content": {"type": "string"},
-        "returnToOrchestratorCollector": back, "returnToDiscoveryCollector": back,
-    }});
-    let answer = compose(&schema, 1, None, None);
-    assert!(answer.get("returnToDiscoveryCollector").is_some());
-    assert!(answer.get("returnToOrchestratorCollector").is_none());
+fn a_union_that_is_only_itself_has_no_value_and_comes_to_an_end() {
+    let within = json!({"anyOf": [{"$ref": "#/$defs/self"}, {"$ref": "#"}]});
+    let schema = json!({"$ref": "#/$defs/self", "$defs": {"self": within}});
+    assert_eq!(compose(&schema, 1, None, None), Value::Null);
+    let optional =
+        json!({"type": "object", "properties": {"self": within}, "$defs": {"self": within}});
+    assert!(compose(&optional, 1, None, None).is_object());
+}
+
+#[test]
+fn unions_of_each_other_come_to_an_end() {
+    let names: Vec<String> = (0..16).map(|number| format!("t{number}")).collect();
+    let all: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"$ref": format!("#/$defs/{name}")}))
+        .collect();
+    let definitions: Map<String, Value> = names
+        .into_iter()
+        .map(|name| (name, json!({"anyOf": all})))
+        .collect();
+    let schema = json!({"anyOf": all, "$defs": definitions});
+    assert_eq!(compose(&schema, 1, None, None), Value::Null);
+}
+
+#[test]
+fn a_type_of_many_that_refer_to_each_other_comes_to_an_end() {
+    let names: Vec<String> = (0..12).map(|number| format!("t{number}")).collect();
+    let field = |name: &String| (name.clone(), json!({"$ref": format!("#/$defs/{name}")}));
+    let fields: Map<String, Value> = names.iter().map(field).collect();
+    let object = json!({"type": "object", "properties": fields});
+    let definitions: Map<String, Value> = names
+        .into_iter()
+        .map(|name| (name, object.clone()))
+        .collect();
+    check(
+        &json!({"type": "object", "properties": fields, "$defs": definitions}),
+        1,
+    )
+    .unwrap();
+}
+
+fn offers(names: &[&str]) -> Vec<ToolOffer> {
+    let offers = names.iter().map(|name| ToolOffer {
+        name: (*name).to_owned(),
+        description: String::new(),
+        arguments: json!({"type": "object"}),
+    });
+    offers.collect()
+}
+
+#[test]
+fn a_conversation_calls_what_a_message_has_between_backquotes_if_it_is_offered() {
+    let asked = |text: &str, offered: &[&str]| {
+        let asked = tools::of_conversation(&[Message::user(text)], &offers(offered));
+        asked
+            .into_iter()
+            .map(|it| (it.name, it.arguments))
+            .collect::<Vec<_>>()
+    };
+    let call = |name: &str, arguments: Value| (name.to_owned(), arguments.to_string());
+    let written = json!({"path": "a", "content": "b"});
+    let text = format!("do `ls`, ` pwd ` and `write_file {written}`, not `this");
+    let (ls, pwd) = (json!({"command": "ls"}), json!({"command": "pwd"}));
+    assert_eq!(
+        asked(&text, &["shell", "write_file"]),
+        [
+            call("shell", ls),
+            call("shell", pwd),
+            call("write_file", written)
+        ]
+    );
+    assert_eq!(
+        asked("`list_files`", &["list_files"]),
+        [call("list_files", json!({}))]
+    );
+    assert!(asked(&text, &["read_file"]).is_empty());
+}
+
+#[test]
+fn what_tools_returned_is_repeated_by_one_that_says_it_has_not_read_it() {
+    let messages = [
+        Message::user("`a`"),
+        Message::result("x", "one"),
+        Message::result("y", "two"),
+    ];
+    let said = tools::remark(&messages).unwrap();
+    assert!(
+        said.ends_with("\n\none\n\ntwo") && said.contains("no model has read"),
+        "{said}"
+    );
+    assert_eq!(messages[1].role, Role::Tool);
+    assert!(tools::remark(&messages[..1]).is_none());
+    assert!(
+        tools::of_conversation(&messages, &offers(&["shell"])).is_empty(),
+        "it has been run"
+    );
 }
