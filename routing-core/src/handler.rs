@@ -11,7 +11,8 @@ mod resolution;
 mod resolve;
 mod slot;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::agent_type::AgentType;
 use crate::ask::Asker;
@@ -25,7 +26,6 @@ use crate::outcome::Outcome;
 use crate::review::Reviewer;
 use crate::routing::InterruptRoutes;
 use crate::stop::{StopReason, StopScope};
-use dashmap::DashMap;
 
 use slot::Slot;
 
@@ -98,7 +98,7 @@ pub struct UnifiedInterruptHandler<I: SealedInterrupt, R: InterruptRoutes> {
     decorators: Vec<Arc<dyn Decorator<R>>>,
     observer: Option<Arc<InterruptObserver>>,
     policy: HandlerPolicy,
-    slots: DashMap<InterruptId, Arc<Slot<R>>>,
+    slots: Mutex<HashMap<InterruptId, Arc<Slot<R>>>>,
 }
 
 /// Why a computation ended without a resolution.
@@ -133,7 +133,7 @@ where
             decorators: vec![Arc::new(FilterPropertiesDecorator)],
             observer: None,
             policy: HandlerPolicy::default(),
-            slots: DashMap::new(),
+            slots: Mutex::default(),
         }
     }
 
@@ -208,7 +208,7 @@ where
         request: I,
         context: OperationContext<'_>,
     ) -> Result<Outcome<Resolution<R>>, HandleError> {
-        let slot = Arc::clone(&self.slots.entry(context.interrupt).or_default());
+        let slot = Arc::clone(self.slots().entry(context.interrupt).or_default());
         // One caller works, the others wait for its result: two callers never decide twice.
         let resolved = slot
             .resolution
@@ -229,7 +229,11 @@ where
     /// Handled again after that, it is asked about again if its decisions are kept in memory; a reroute that it has
     /// consumed stays consumed, so its resolution is then refused.
     pub fn forget(&self, interrupt: InterruptId) {
-        self.slots.remove(&interrupt);
+        self.slots().remove(&interrupt);
         self.decisions.forget(interrupt);
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<InterruptId, Arc<Slot<R>>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
