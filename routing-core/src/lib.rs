@@ -2,13 +2,13 @@
 //! work goes on along exactly one route.
 //!
 //! ```text
-//!  supervisor ──publish──► EventBus ──► stored, and bound to the agent's next interrupt
-//!                                                  │
-//!  agent ──InterruptRequest──► UnifiedInterruptHandler ──asks──► a person or a model
-//!                                                  │ the decision fixes the target
-//!              FilterPropertiesDecorator: a schema with one route ──► a model fills its request
-//!                                                  │ read strictly, corrected a bounded number of times
-//!  action ◄──BlackboardRoutingPlanner◄── InterruptRouting, one field set
+//! supervisor ──publish──► EventBus ──► stored, and bound to the agent's next interrupt
+//!                                              │
+//! agent ──InterruptRequest──► UnifiedInterruptHandler ──asks──► a person or a model
+//!                                              │ the decision fixes the target
+//!         FilterPropertiesDecorator: a schema with one route ──► a model fills its request
+//!                                              │ read strictly, corrected a few times
+//! action ◄──BlackboardRoutingPlanner◄── InterruptRouting, one field set
 //! ```
 //!
 //! # Who: an enumeration of agents
@@ -111,7 +111,7 @@
 //! let Some(Resolution::Routed(routed)) = outcome.completed() else {
 //!     panic!("a person answered")
 //! };
-//! assert_eq!(routed.routing.discovery_request.map(|it| it.goal), Some("look again".to_owned()));
+//! assert_eq!(routed.routing.discovery_request.unwrap().goal, "look again");
 //! # Ok(())
 //! # }
 //! ```
