@@ -16,7 +16,8 @@ pub(crate) const SCRIPT: &str = r#"{"version": 1, "steps": [
   {"agent": "DISCOVERY_ORCHESTRATOR", "turn": 1,
    "interrupt": {"type": "HUMAN_REVIEW", "reason": "How much shall be read?"}},
   {"agent": "DISCOVERY_AGENT", "turn": 1,
-   "interrupt": {"type": "AGENT_REVIEW", "reason": "Is this part worth reading?"}},
+   "interrupt": {"type": "AGENT_REVIEW", "reason": "Is this part worth reading?",
+                 "choices": [{"value": "yes", "label": "Yes", "description": "Reads on."}]}},
   {"agent": "TICKET_AGENT", "turn": 1,
    "interrupt": {"type": "HUMAN_REVIEW", "reason": "Shall this ticket be done?"}}
 ]}"#;
