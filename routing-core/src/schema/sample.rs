@@ -11,7 +11,7 @@ use super::definition::{definitions, resolve};
 const MOST_VALUES: usize = 4_000;
 
 /// How many values are tried for one sample.
-const MOST_TRIES: usize = 1 << 17;
+const MOST_TRIES: usize = 1 << 14;
 
 /// The longest list or text that is made, whatever a schema demands.
 const LONGEST: usize = 1 << 16;
@@ -125,8 +125,11 @@ impl<'a> Sampler<'a> {
         if let Some(branches) = branches(keywords) {
             let mut ordered: Vec<&Value> = branches.iter().collect();
             ordered.sort_by_key(|branch| (kind(branch) == Some("null")) == is_full);
-            let mut around = keywords.clone();
-            around.retain(|keyword, _| !UNIONS.contains(&keyword.as_str()));
+            let around = keywords.iter();
+            let around = around.filter(|(keyword, _)| !UNIONS.contains(&keyword.as_str()));
+            let mut around: Keywords = around
+                .map(|(it, demand)| (it.clone(), demand.clone()))
+                .collect();
             return ordered.into_iter().find_map(|branch| {
                 around.insert("allOf".to_owned(), json!([branch]));
                 self.value(&Value::Object(around.clone()), place)
