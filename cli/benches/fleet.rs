@@ -241,7 +241,7 @@ impl Fleet {
         Ok(Self {
             store: PostgresStore::open(&location, StoreSettings::default()).await?,
             notifier: PostgresNotifier::open(&location),
-            client: tls::client().build().unwrap(),
+            client: tls::client().build()?,
             token,
             address: address.to_owned(),
             _server: server,

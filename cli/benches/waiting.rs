@@ -222,7 +222,7 @@ impl Server {
             _output: output,
             address: address.join("/"),
             token: String::from_utf8(token.stdout)?.trim().to_owned(),
-            client: tls::client().build().unwrap(),
+            client: tls::client().build()?,
         })
     }
 

@@ -301,7 +301,7 @@ impl Bare {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         Ok(Self {
             address: format!("http://{}", listener.local_addr()?),
-            client: tls::client().build().unwrap(),
+            client: tls::client().build()?,
             serving: tokio::spawn(async move { axum::serve(listener, router).await }),
         })
     }
@@ -453,7 +453,7 @@ impl Server {
             _folder: folder,
             admin,
             worker,
-            client: tls::client().build().unwrap(),
+            client: tls::client().build()?,
         })
     }
 
