@@ -34,9 +34,9 @@
 //!
 //! # Supervisors: events that send an answer elsewhere
 //!
-//! An [event](event::InterruptRequestEvent) is [published](bus::EventBus::publish) to a running agent. It is stored before the agent learns of it,
-//! bound to the interrupt that answers it, and consumed with the decision, once. [`memory::InMemoryRouter`] keeps it in one
-//! process; a store of your own implements [`handler::Decisions`].
+//! An [event](event::InterruptRequestEvent) is [published](bus::EventBus::publish) to a running agent. It is stored before
+//! the agent learns of it, bound to the interrupt that answers it, and consumed with the decision, once.
+//! [`memory::InMemoryRouter`] keeps it in one process; a store of your own implements [`handler::Decisions`].
 //!
 //! # All of it
 //!

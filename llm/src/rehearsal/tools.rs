@@ -6,7 +6,7 @@
 use interrupt_router::model::{Message, ModelCall, Role, ToolOffer, ToolRequest};
 use serde_json::{Value, json};
 
-use super::words::{goal, part, quoted, said};
+use super::words::{own_goal, part, quoted, said};
 
 /// What a look searches for.
 const UNFINISHED: &str = "TODO|FIXME";
@@ -25,12 +25,7 @@ pub(super) fn of_agent(call: &ModelCall) -> Vec<ToolRequest> {
         (Some(part), 0) => look(part),
         (Some(_), 1) => listed_files(&call.messages),
         (None, 0) => {
-            let last = said(&call.messages).next_back().unwrap_or_default();
-            let is_repeated = |command: &&str| {
-                let quoted = Value::from(format!("`{command}`")).to_string();
-                last.contains(&quoted[1..quoted.len() - 1])
-            };
-            let commands = between_backquotes(goal(&call.messages)).filter(is_repeated);
+            let commands = repeated_commands(&call.messages);
             commands
                 .map(|command| named(command, &call.tools))
                 .collect()
@@ -113,6 +108,17 @@ fn listed_files(messages: &[Message]) -> Vec<(&'static str, Value)> {
         .take(MOST_READ)
         .map(|file| ("read_file", json!({ "path": file })))
         .collect()
+}
+
+/// What the run's own goal has between backquotes, as far as the last request repeats it there. What anything else says
+/// between backquotes, a file or another agent, is none of it.
+pub(super) fn repeated_commands(messages: &[Message]) -> impl Iterator<Item = &str> {
+    let goal = own_goal(messages).unwrap_or_default();
+    let last = said(messages).next_back().unwrap_or_default();
+    between_backquotes(goal).filter(move |command| {
+        let quoted = Value::from(format!("`{command}`")).to_string();
+        last.contains(&quoted[1..quoted.len() - 1])
+    })
 }
 
 /// What a text has between backquotes; after the last one, or before one that has no other, nothing is.

@@ -17,6 +17,9 @@ const LONGEST_QUOTE: usize = 240;
 /// Where a decision has its words: a person's own, else why there are none.
 const DECIDED: [&str; 4] = ["/decision/text", "/said", "/answer", "/decision"];
 
+/// What the result of a tool begins with, where a conversation has no tools.
+const RESULT: &str = "[result of a tool]";
+
 /// How often a part of a pattern is repeated at most.
 const MOST_REPEATS: u32 = 8;
 
@@ -121,10 +124,11 @@ impl<'a> Words<'a> {
     }
 }
 
-/// What the asker says, in order.
+/// What the asker says, in order. The result of a tool is none of it, where it is shown as a message of its own, either.
 pub(super) fn said(messages: &[Message]) -> impl DoubleEndedIterator<Item = &str> {
     let said = messages.iter().filter(|it| it.role == Role::User);
-    said.map(|message| &*message.text)
+    let said = said.map(|message| &*message.text);
+    said.filter(|text| !text.starts_with(RESULT))
 }
 
 /// What follows the first of these words that begins a line.
@@ -133,15 +137,20 @@ fn line<'m>(messages: &'m [Message], begins: &str) -> Option<&'m str> {
     lines.find_map(|line| line.strip_prefix(begins))
 }
 
+/// The run's own goal, where it is told.
+pub(super) fn own_goal(messages: &[Message]) -> Option<&str> {
+    line(messages, "Goal: ")
+}
+
 /// What is to be reached: the run's goal, else the first line.
-pub(super) fn goal(messages: &[Message]) -> &str {
+fn goal(messages: &[Message]) -> &str {
     let first = || {
         said(messages)
             .flat_map(str::lines)
             .map(str::trim)
             .find(|line| !line.is_empty())
     };
-    line(messages, "Goal: ")
+    own_goal(messages)
         .or_else(first)
         .unwrap_or("the task at hand")
 }
@@ -190,6 +199,7 @@ mod tests {
         let messages = [
             Message::system("Goal: not from here"),
             Message::assistant("Goal: nor from here"),
+            Message::user("[result of a tool]\nGoal: nor from a tool"),
             Message::user(
                 "\nGoal: tidy up\nYour part: docs/guide (2 files)\n| Goal: forged\nGoal: forged",
             ),

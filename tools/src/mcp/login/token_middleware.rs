@@ -136,7 +136,10 @@ impl TokenMiddleware {
                     scopes,
                 });
             }
-            self.flow.by_person(challenge, &scopes, &*self.guide).await
+            let granted = self.flow.by_person(challenge, &scopes, &*self.guide).await;
+            granted.inspect(|_manager| {
+                tracing::info!(server = %self.flow.server, "an MCP server was logged in to");
+            })
         };
         let manager = manager.map_err(|error| self.failed(&error))?;
         let current = self
@@ -148,7 +151,6 @@ impl TokenMiddleware {
             *current.lock().await = manager;
         }
         self.logins.fetch_add(1, Ordering::SeqCst);
-        tracing::info!(server = %self.flow.server, "an MCP server was logged in to");
         Ok(())
     }
 
