@@ -6,6 +6,8 @@ use std::time::Duration;
 use rexpect::session::{PtySession, spawn_command};
 use rustix::process::Pid;
 
+use crate::program::until;
+
 /// How long what is expected may take to be shown, in milliseconds.
 const PATIENCE: u64 = 60_000;
 
@@ -45,6 +47,35 @@ pub(crate) fn resize(terminal: &str, rows: &str, columns: &str) {
 pub(crate) fn press(screen: &mut PtySession, keys: &str) {
     screen.send(keys).unwrap();
     screen.flush().unwrap();
+}
+
+/// What stands on a terminal once all that was painted on it is taken together: a program paints only the letters
+/// that differ, so that a word that stands there may never have been painted whole.
+pub(crate) struct Painted(vt100::Parser);
+
+impl Painted {
+    const ROWS: u16 = 36;
+    const COLUMNS: u16 = 110;
+
+    /// Of another size, a terminal is painted anew.
+    pub(crate) fn anew(terminal: &str) -> Self {
+        resize(
+            terminal,
+            &Self::ROWS.to_string(),
+            &Self::COLUMNS.to_string(),
+        );
+        Self(vt100::Parser::new(Self::ROWS, Self::COLUMNS, 0))
+    }
+
+    pub(crate) fn until_it_shows(&mut self, screen: &mut PtySession, text: &str) {
+        until(text, || {
+            // What is read is bytes, each as a character.
+            while let Some(byte) = screen.try_read() {
+                self.0.process(&[byte as u8]);
+            }
+            self.0.screen().contents().contains(text)
+        });
+    }
 }
 
 /// Presses keys that decide about what is shown, once a person can have read it.

@@ -25,10 +25,12 @@ pub(crate) fn start_with(arguments: &str) -> PtySession {
 }
 
 /// The screens of a person whose policy lets a graceful stop take as long as it takes.
-pub(crate) fn start_without_grace(folder: &Path, arguments: &str) -> PtySession {
+pub(crate) fn start_without_grace(folder: &Path, arguments: &str) -> (PtySession, String) {
     let policy = folder.join("policy.toml");
     std::fs::write(&policy, "[default]\ngrace = \"none\"\n").unwrap();
-    start_in(&format!("IRQ_POLICY={}", policy.display()), arguments).0
+    let variables = format!("IRQ_POLICY={}", policy.display());
+    let (screen, terminal, _shell) = start_in(&variables, arguments);
+    (screen, terminal)
 }
 
 /// The screens, the path of their terminal, and the shell around them.

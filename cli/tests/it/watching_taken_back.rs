@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::place::Place;
 use crate::program::until;
-use crate::screen::press;
+use crate::screen::{Painted, press};
 use crate::watching::{start_with, start_without_grace};
 
 /// A run that speaks so slowly that it is told to stop long before it has stopped.
@@ -57,16 +57,15 @@ fn screens(place: &Place) -> PtySession {
 }
 
 /// Screens in which a graceful stop takes as long as the step.
-fn patient_screens(place: &Place) -> PtySession {
+fn patient_screens(place: &Place) -> (PtySession, Painted) {
     let arguments = format!("--silent --store {}", place.store().display());
-    start_without_grace(place.store().parent().unwrap(), &arguments)
+    let store = place.store();
+    let (screen, terminal) = start_without_grace(store.parent().unwrap(), &arguments);
+    (screen, Painted::anew(&terminal))
 }
 
-/// Nobody goes on with the run by itself, and the last line says so. Where the screen shows the same letter as before,
-/// nothing is drawn: this word stands where no other line has one of its letters.
-fn says_that_nobody_goes_on(screen: &mut PtySession) {
-    screen.exp_string("process").unwrap();
-}
+/// What the last line says where nobody goes on with the run by itself.
+const NOBODY_GOES_ON: &str = "No process runs it now";
 
 /// What the pause was decided with, and what the run makes of it.
 fn went_on_unchanged(place: &Place) {
@@ -101,18 +100,18 @@ fn one_esc_stops_a_slow_run_soon() {
 fn a_second_esc_while_it_stops_stops_at_once_and_a_third_resumes_it_unchanged() {
     let place = Place::new();
     let mut child = slow(&place);
-    let mut screen = patient_screens(&place);
+    let (mut screen, mut painted) = patient_screens(&place);
     press(&mut screen, "\x1b");
-    screen.exp_string("modify the plan").unwrap();
+    painted.until_it_shows(&mut screen, "modify the plan");
     until("it is told to stop", || is(&place, State::Delivered));
     press(&mut screen, "\x1b");
     assert_eq!(child.wait().unwrap().code(), Some(5));
     until("it is paused", || is(&place, State::AwaitingReview));
     // Where the screen knows it, too.
-    screen.exp_string("paused").unwrap();
+    painted.until_it_shows(&mut screen, "→ paused");
     press(&mut screen, "\x1b");
     until("it is decided", || is(&place, State::Resolved));
-    says_that_nobody_goes_on(&mut screen);
+    painted.until_it_shows(&mut screen, NOBODY_GOES_ON);
     press(&mut screen, "\x04");
     screen.exp_string("LEFT 0").unwrap();
     went_on_unchanged(&place);
@@ -122,20 +121,20 @@ fn a_second_esc_while_it_stops_stops_at_once_and_a_third_resumes_it_unchanged() 
 fn what_is_chosen_before_it_has_stopped_waits_and_leaving_says_what_stays_undone() {
     let place = Place::new();
     let mut child = slow(&place);
-    let mut screen = patient_screens(&place);
+    let (mut screen, mut painted) = patient_screens(&place);
     press(&mut screen, "\x1b");
-    screen.exp_string("modify the plan").unwrap();
+    painted.until_it_shows(&mut screen, "modify the plan");
     until("it is told to stop", || is(&place, State::Delivered));
     // The button that resumes unchanged.
     press(&mut screen, "\t\t\r");
     std::thread::sleep(std::time::Duration::from_millis(300));
     press(&mut screen, "\x04");
-    screen.exp_string("Leave").unwrap();
-    screen.exp_string(&place.only_run()).unwrap();
+    painted.until_it_shows(&mut screen, "Leave before it has stopped?");
+    painted.until_it_shows(&mut screen, &place.only_run());
     press(&mut screen, "n");
     assert_eq!(child.wait().unwrap().code(), Some(5));
     until("it is decided", || is(&place, State::Resolved));
-    says_that_nobody_goes_on(&mut screen);
+    painted.until_it_shows(&mut screen, NOBODY_GOES_ON);
     press(&mut screen, "\x04");
     screen.exp_string("LEFT 0").unwrap();
     went_on_unchanged(&place);
