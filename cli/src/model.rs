@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use interrupt_router::model::LanguageModel;
 use llm::{
-    Charge, Charged, ChatModel, Fact, ModelId, ModelProfile, Pace, ParseModelIdError, Provider,
-    ProviderError, ProviderModel, RehearsalConfig, RehearsalModel, Retrying, Script,
+    Fact, Fallback, ModelId, ModelProfile, Pace, ParseModelIdError, Provider, ProviderError,
+    ProviderModel, RehearsalConfig, RehearsalModel, Retrying, Script,
 };
 
 use crate::authority;
 use crate::exit::{Exit, Failure, causes};
 use crate::http_log;
 use crate::settings::Profiles;
+use crate::spending::{RefusedCallSays, Spending, paying};
+use interrupts::money::Budget;
 use interrupts::nearest;
 
 pub(crate) use watched::{ModelTrouble, Unanswered, UnansweredCall, WatchedModel};
@@ -163,10 +165,7 @@ impl ModelChoice {
                 facts: rehearsal.facts,
                 script: rehearsal.script,
             }))),
-            Self::Provider { id, profile } => {
-                let model = untried_model(&id, &profile)?;
-                Ok(Arc::new(Retrying::new(model, profile.retries())))
-            }
+            Self::Provider { id, profile } => chain(&id, &profile, &Manner::default(), None),
         }
     }
 
@@ -179,27 +178,62 @@ impl ModelChoice {
         self,
         seed: u64,
         pace: Pace,
-        charge: Option<impl Charge + 'static>,
+        spending: Option<Spending>,
         manner: &Manner,
-    ) -> Result<Arc<dyn ChatModel>, Failure> {
-        match self {
-            // It costs nothing.
-            Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
+    ) -> Result<Arc<dyn LanguageModel>, Failure> {
+        let Self::Provider { id, profile } = self else {
+            return self.open(Rehearsal {
                 seed,
                 pace,
-                ..RehearsalConfig::default()
-            }))),
-            Self::Provider { id, profile } => {
-                let model = manner.of(untried_model(&id, &profile)?)?;
-                let retries = profile.retries();
-                Ok(match charge {
-                    // Each try is paid for.
-                    Some(charge) => Arc::new(Retrying::new(Charged::new(model, charge), retries)),
-                    None => Arc::new(Retrying::new(model, retries)),
-                })
-            }
-        }
+                ..Rehearsal::default()
+            });
+        };
+        let sink = Arc::new(RefusedCallSays);
+        let budget = spending.map(|spending| spending.budget(&id.to_string(), &[], sink));
+        chain(&id, &profile, manner, budget.transpose()?.as_ref())
     }
+}
+
+/// The model, and those that its profile has for where it gives no answer.
+fn chain(
+    id: &ModelId,
+    profile: &ModelProfile,
+    manner: &Manner,
+    budget: Option<&Budget>,
+) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let first = member(id, profile, manner, budget)?;
+    if profile.fallback.is_empty() {
+        return Ok(first);
+    }
+    let other = |name: &String| match ModelChoice::parse(name, None)? {
+        ModelChoice::Provider { id, profile } => member(&id, &profile, manner, budget),
+        ModelChoice::Rehearsal => {
+            let text = "`fallback`: the rehearsal is no model, so it stands in for none";
+            Err(Failure::new(Exit::Usage, text).hint("name models: fallback = [\"openai:NAME\"]"))
+        }
+    };
+    let others = profile.fallback.iter().map(other);
+    let chain = Fallback::new(first, others.collect::<Result<_, _>>()?);
+    let chain = chain.map_err(|mixed| {
+        Failure::new(Exit::Usage, format!("`fallback`: {mixed}"))
+            .hint("give them one `dialect` in their profiles, or leave `fallback` out")
+    })?;
+    Ok(Arc::new(chain))
+}
+
+/// One model of a chain: its calls are tried again, and each try is paid for.
+fn member(
+    id: &ModelId,
+    profile: &ModelProfile,
+    manner: &Manner,
+    budget: Option<&Budget>,
+) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let model = Arc::new(manner.of(untried_model(id, profile)?)?);
+    let paid = match budget {
+        Some(budget) => paying(model, budget.clone())?,
+        None => model,
+    };
+    Ok(Arc::new(Retrying::new(paid, profile.retries())))
 }
 
 /// What is said of a server that drops tools.

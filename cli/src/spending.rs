@@ -1,8 +1,14 @@
 //! What may be spent: an amount, and the prices of models.
 
+use std::sync::Arc;
+
 use engine::run::{CallUse, TryEnd};
-use interrupt_router::model::TokenUsage;
-use interrupts::money::{CallBound, ModelPrice, Money, PriceTable, Usage};
+use interrupt_router::model::{LanguageModel, TokenUsage};
+use interrupts::SystemClock;
+use interrupts::limits::{LimitReached, LimitWarning, StopSink};
+use interrupts::money::{
+    Budget, BudgetConfig, BudgetedModel, CallBound, ModelPrice, Money, NoPrice, PriceTable, Usage,
+};
 use journal::{BudgetOrder, Prompt};
 
 use crate::arguments::BudgetArguments;
@@ -41,6 +47,39 @@ impl Spending {
             prices: read_prices(&order.prices)?,
         })
     }
+
+    /// Checks that the model has a price.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure if it has none.
+    pub(crate) fn check(&self, model: &str) -> Result<(), Failure> {
+        let price = self.prices.price(model);
+        price.map(drop).map_err(|error| no_price(&error))
+    }
+
+    /// The budget of the calls to a model; what they have cost before counts.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure if the model has no price.
+    pub(crate) fn budget(
+        self,
+        model: &str,
+        calls: &[CallUse],
+        sink: Arc<dyn StopSink>,
+    ) -> Result<Budget, Failure> {
+        let Self { limit, prices } = self;
+        let price = prices.price(model).map_err(|error| no_price(&error))?;
+        Ok(Budget::new(BudgetConfig {
+            limit,
+            spent: spent(calls, &price, CallBound::default()),
+            warn_at: 80,
+            prices,
+            sink,
+            clock: Arc::new(SystemClock),
+        }))
+    }
 }
 
 /// The command line's budget, as a run keeps it: without prices of its own, those that the run has.
@@ -69,7 +108,7 @@ pub(crate) fn order(
 
 /// What the calls of a run have cost by now. If the provider did not say, it is an estimate; if that is unknown, for
 /// the process died or the connection broke, it is the most that the call may have cost.
-pub(crate) fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> Money {
+fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> Money {
     let cost = |call: &CallUse| {
         let Prompt { messages, bytes } = call.prompt;
         let input = bound.input(u64::from(messages), bytes);
@@ -88,8 +127,34 @@ pub(crate) fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> 
     calls.iter().map(cost).fold(Money::ZERO, Money::plus)
 }
 
+/// The model, its calls paid from the budget.
+///
+/// # Errors
+///
+/// A usage failure if it has no price.
+pub(crate) fn paying(
+    model: Arc<dyn LanguageModel>,
+    budget: Budget,
+) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let paid = BudgetedModel::new(model, budget, CallBound::default());
+    Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
+}
+
+/// Where the call that is refused says so, and nothing else has to stop.
+pub(crate) struct RefusedCallSays;
+
+impl StopSink for RefusedCallSays {
+    fn stop(&self, reached: LimitReached) {
+        tracing::info!(reached.message, "no further call is paid for");
+    }
+
+    fn warn(&self, warning: LimitWarning) {
+        tracing::warn!(warning.message, "near the limit");
+    }
+}
+
 /// The failure if a model has no price.
-pub(crate) fn no_price(error: &interrupts::money::NoPrice) -> Failure {
+fn no_price(error: &NoPrice) -> Failure {
     Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
         .hint("give its price with --prices FILE; docs/policies.md shows one")
 }

@@ -200,10 +200,8 @@ async fn lines_are_messages_and_ctrl_c_leaves_a_record_of_the_partial_answer() {
     assert_eq!(interrupted["partial"]["text"], ANSWER[..10]);
     assert_ne!(interrupted["partial"]["atProvider"], "nothingUnderWay");
     assert_eq!(interrupted["partial"]["mayBeBilled"], true);
-    assert_eq!(
-        interrupted["partial"]["usage"]["output"]["known"],
-        "estimated"
-    );
+    // The provider says what it cost at the end, which was not reached.
+    assert_eq!(interrupted["partial"]["usage"]["output"]["known"], "no");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     hung_up(&double, 1).await;
 }
@@ -279,4 +277,43 @@ async fn a_conversation_ends_where_its_budget_does_and_an_unpriced_model_is_refu
         "{ended:?}"
     );
     assert_eq!(double.received().len(), 1, "the second call was not made");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_names_the_models_that_are_asked_where_it_gives_no_answer() {
+    let away = double([Behaviour::refuses(401)]).await;
+    let spare = double([Behaviour::Answers]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("irq.toml");
+    let question = folder.path().join("question");
+    std::fs::write(&question, "How are you?\n").unwrap();
+    let chat = |fallback: &str| {
+        let profile = |name: &str, double: &ProviderDouble| {
+            let url = double.address();
+            format!("[models.{name}]\nmodel = \"openai:{name}\"\nbase_url = \"{url}\"\n")
+        };
+        let (first, other) = (profile("main", &away), profile("spare", &spare));
+        std::fs::write(&settings, format!("{first}{fallback}\n{other}")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
+        command
+            .args(["chat", "--model", "main"])
+            .env("IRQ_CONFIG", &settings)
+            .env("OPENAI_API_KEY", RIGHT_KEY)
+            .stdin(std::fs::File::open(&question).unwrap());
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+    };
+    let answered = chat("fallback = [\"spare\"]").await.unwrap();
+    assert_eq!(answered.status.code(), Some(0), "{answered:?}");
+    assert!(
+        String::from_utf8_lossy(&answered.stdout).contains(ANSWER),
+        "{answered:?}"
+    );
+    assert_eq!((away.received_count(), spare.received_count()), (1, 1));
+
+    let refused = chat("fallback = [\"rehearsal\"]").await.unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("stands in for none"),
+        "{refused:?}"
+    );
 }

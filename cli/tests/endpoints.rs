@@ -137,7 +137,7 @@ fn answer(request: &Received, provider: &Provider) -> String {
             .any(|text| text.contains("ticketCollectorResult")))
         .then_some("discoveryOrchestratorRequest"),
         messages: found.into_iter().map(Message::user).collect(),
-        schema: AnswerSchemaRef::Fixed(schema),
+        schema: Some(AnswerSchemaRef::Fixed(schema)),
         tools: std::sync::Arc::default(),
         chunks: None,
     };

@@ -9,6 +9,7 @@ const fn purpose(purpose: Purpose) -> &'static str {
         Purpose::Route => "route",
         Purpose::Resolution => "resolution",
         Purpose::Review => "review",
+        Purpose::Conversation => "conversation",
     }
 }
 

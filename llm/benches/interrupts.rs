@@ -5,14 +5,13 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interrupt_router::model::{ChunkSink, Message};
-use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
-use llm::{CallLimits, ChatCall, ChatModel, Provider, ProviderConfig, ProviderModel, Secret};
+use interrupt_router::model::{ChunkSink, LanguageModel, Message, ModelCall, ModelCaller};
+use interrupt_router::{Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
+use llm::{CallLimits, Provider, ProviderConfig, ProviderModel, Secret};
 
 /// Interrupts of each kind.
 const TIMES: usize = 1_000;
@@ -85,19 +84,19 @@ fn interrupted_calls() -> (Vec<Duration>, Vec<Duration>) {
         .enable_all()
         .build()
         .unwrap();
+    let caller = ModelCaller::conversation(RunId::generate());
     let (mut seen, mut back) = (Vec::new(), Vec::new());
     for time in 0..WARM_UP + TIMES {
         let (stopped, returned) = runtime.block_on(async {
             let first = std::sync::Arc::new(FirstPiece(tokio::sync::Notify::new()));
-            let call = ChatCall {
-                tools: Arc::default(),
-                messages: vec![Message::user("Hello")],
+            let call = ModelCall {
                 chunks: Some(first.clone()),
+                ..ModelCall::new(caller.clone(), vec![Message::user("Hello")])
             };
             let scope = StopScope::new();
             let (outcome, stopped) = tokio::join!(
                 async {
-                    let outcome = model.chat(call, &scope).await;
+                    let outcome = model.call(call, &scope).await;
                     (outcome, Instant::now())
                 },
                 async {

@@ -13,11 +13,10 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use interrupt_router::{StopMode, StopReason, StopScope};
+use interrupt_router::model::{LanguageModel, ModelCaller};
+use interrupt_router::{RunId, StopMode, StopReason, StopScope};
 use interrupts::{Clock, SystemClock};
 use tokio::sync::{mpsc, watch};
-
-use crate::chat::{ChatModel, ChatUsage};
 
 use machine::Machine;
 use run::{ConversationInner, ConversationRun, ConversationState};
@@ -36,7 +35,7 @@ const TOOL_ROUNDS: u32 = 50;
 #[derive(Clone)]
 pub struct ConversationConfig {
     /// Who answers.
-    pub model: Arc<dyn ChatModel>,
+    pub model: Arc<dyn LanguageModel>,
     /// The instructions that come before everything.
     pub system: Option<String>,
     /// Runs the tools that the model asks for; where it is left out, none is offered.
@@ -55,7 +54,7 @@ pub struct ConversationConfig {
 
 impl ConversationConfig {
     /// A conversation without instructions and without a limit to its pauses.
-    pub fn new(model: Arc<dyn ChatModel>) -> Self {
+    pub fn new(model: Arc<dyn LanguageModel>) -> Self {
         Self {
             model,
             system: None,
@@ -108,6 +107,7 @@ impl Conversation {
                     run_scope: config.scope.child(),
                 }),
                 model: config.model,
+                caller: ModelCaller::conversation(RunId::generate()),
                 scope: config.scope,
                 grace: config.grace,
                 clock: config.clock,
@@ -202,11 +202,6 @@ impl Conversation {
     /// Whether a run would call the model.
     pub fn has_work(&self) -> bool {
         self.shared.change(|state| state.machine.has_work())
-    }
-
-    /// What all calls cost together.
-    pub fn usage(&self) -> ChatUsage {
-        self.shared.change(|state| state.machine.usage())
     }
 
     /// What the model is called.

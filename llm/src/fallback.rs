@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupt_router::model::{
-    ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
-    TurnForm,
+    ChunkSink, LanguageModel, ModelCall, ModelCaller, PartialReply, TurnForm,
 };
 use interrupt_router::schema::Dialect;
 use interrupt_router::{Outcome, StopScope};
 use tracing::Instrument;
 
-use crate::chat::{ChatCall, ChatModel, ChatOutcome};
-use crate::port::{Chat, Ended, Language, Port, Speaks};
+use crate::Ended;
 use crate::retrying::RestartingSink;
 
 /// Asks one model after the other until one answers. An interrupt ends the chain whole: no later model
@@ -21,9 +19,10 @@ use crate::retrying::RestartingSink;
 ///
 /// If a model broke off in the midst of its answer, the sink gets [`ChunkSink::restarted`] before the first piece of
 /// the next one.
-pub struct Fallback<M: ?Sized = dyn ChatModel> {
-    first: Arc<M>,
-    others: Vec<Arc<M>>,
+#[derive(Clone)]
+pub struct Fallback {
+    first: Arc<dyn LanguageModel>,
+    others: Vec<Arc<dyn LanguageModel>>,
     name: String,
 }
 
@@ -43,66 +42,36 @@ pub struct MixedDialects {
 
 impl Fallback {
     /// A chain of `first` and, where it fails, `others` in their order.
-    pub fn new(first: Arc<dyn ChatModel>, others: Vec<Arc<dyn ChatModel>>) -> Self {
-        Self::of::<Chat>(first, others)
-    }
-}
-
-impl Fallback<dyn LanguageModel> {
-    /// A chain of `first` and, where it fails, `others` in their order.
     ///
     /// # Errors
     ///
     /// [`MixedDialects`] where they do not all take the same schemas.
-    pub fn new_language(
+    pub fn new(
         first: Arc<dyn LanguageModel>,
         others: Vec<Arc<dyn LanguageModel>>,
     ) -> Result<Self, MixedDialects> {
         let dialect = first.dialect();
-        match others.iter().find(|other| other.dialect() != dialect) {
-            None => Ok(Self::of::<Language>(first, others)),
-            Some(other) => Err(MixedDialects {
+        if let Some(other) = others.iter().find(|other| other.dialect() != dialect) {
+            return Err(MixedDialects {
                 first: first.name().to_owned(),
                 first_dialect: dialect,
                 other: other.name().to_owned(),
                 other_dialect: other.dialect(),
-            }),
+            });
         }
-    }
-}
-
-impl<M: ?Sized> Fallback<M> {
-    fn of<P: Port>(first: Arc<M>, others: Vec<Arc<M>>) -> Self
-    where
-        M: Speaks<P>,
-    {
-        let names: Vec<&str> = std::iter::once(&first)
-            .chain(&others)
-            .map(|model| model.title())
-            .collect();
-        Self {
+        let all = std::iter::once(&first).chain(&others);
+        let names: Vec<&str> = all.map(|model| model.name()).collect();
+        Ok(Self {
             name: names.join(", else "),
             first,
             others,
-        }
+        })
     }
 
-    /// The calls of all models that are asked, below one span.
-    async fn first_answer<P: Port>(&self, call: P::Call, scope: &StopScope) -> Ended<P>
-    where
-        M: Speaks<P>,
-    {
-        let span = tracing::info_span!("irq.model.chain", models = self.name);
-        self.ask_each::<P>(call, scope).instrument(span).await
-    }
-
-    async fn ask_each<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
-    where
-        M: Speaks<P>,
-    {
-        let sink = RestartingSink::around(P::chunks(&mut call).take());
-        *P::chunks(&mut call) = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
-        let mut ended = self.first.run(call.clone(), scope).await;
+    async fn ask_each(&self, mut call: ModelCall, scope: &StopScope) -> Ended {
+        let sink = RestartingSink::around(call.chunks.take());
+        call.chunks = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
+        let mut ended = self.first.call(call.clone(), scope).await;
         for model in &self.others {
             let Err(error) = &ended else {
                 break;
@@ -110,47 +79,25 @@ impl<M: ?Sized> Fallback<M> {
             if scope.is_stopped_now() {
                 return Ok(Outcome::Interrupted {
                     reason: scope.stopped_now().await,
-                    partial: P::between_tries(sink.said()),
+                    partial: PartialReply::between_tries(sink.said()),
                 });
             }
-            tracing::info!(model = model.title(), %error, "falling back");
+            tracing::info!(model = model.name(), %error, "falling back");
             sink.restart();
-            ended = model.run(call.clone(), scope).await;
+            ended = model.call(call.clone(), scope).await;
         }
-        ended.map(|outcome| sink.kept_in::<P>(outcome))
+        ended.map(|outcome| sink.kept_in(outcome))
     }
 }
 
-// Not derived: a derive would ask the model itself to be `Clone`.
-impl<M: ?Sized> Clone for Fallback<M> {
-    fn clone(&self) -> Self {
-        Self {
-            first: Arc::clone(&self.first),
-            others: self.others.clone(),
-            name: self.name.clone(),
-        }
-    }
-}
-
-impl<M: ?Sized> Debug for Fallback<M> {
+impl Debug for Fallback {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("Fallback").field(&self.name).finish()
     }
 }
 
 #[async_trait]
-impl ChatModel for Fallback {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        self.first_answer::<Chat>(call, scope).await
-    }
-}
-
-#[async_trait]
-impl LanguageModel for Fallback<dyn LanguageModel> {
+impl LanguageModel for Fallback {
     fn name(&self) -> &str {
         &self.name
     }
@@ -163,11 +110,9 @@ impl LanguageModel for Fallback<dyn LanguageModel> {
         self.first.turn_form(caller)
     }
 
-    async fn call(
-        &self,
-        call: ModelCall,
-        scope: &StopScope,
-    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        self.first_answer::<Language>(call, scope).await
+    /// The calls of all models that are asked, below one span.
+    async fn call(&self, call: ModelCall, scope: &StopScope) -> Ended {
+        let span = tracing::info_span!("irq.model.chain", models = self.name);
+        self.ask_each(call, scope).instrument(span).await
     }
 }

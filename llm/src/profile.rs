@@ -68,6 +68,10 @@ pub struct ModelProfile {
     /// Whether answers are made in the background, where the provider makes such answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<bool>,
+    /// The models that are asked where this one gives no answer, in this order, each as PROVIDER:NAME or the name of a
+    /// profile. They take schemas in the same dialect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<String>,
 }
 
 #[expect(
@@ -153,6 +157,10 @@ impl ModelProfile {
             retry_for_s: self.retry_for_s.or(other.retry_for_s),
             ca_certificate: self.ca_certificate.or(other.ca_certificate),
             background: self.background.or(other.background),
+            fallback: match self.fallback.is_empty() {
+                true => other.fallback,
+                false => self.fallback,
+            },
         }
     }
 

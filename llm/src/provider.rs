@@ -39,26 +39,24 @@ use std::env;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use genai::chat::{ChatOptions, ChatRequest};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden};
 use interrupt_router::model::{
-    ChunkSink, Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply,
-    PartialReply, ToolOffer, TurnForm,
+    Dialect, LanguageModel, ModelCall, ModelCaller, PartialReply, TurnForm,
 };
 use interrupt_router::{Outcome, StopScope};
 use tracing::Instrument;
 
-use crate::chat::{ChatCall, ChatModel, ChatOutcome, characters};
+use crate::Ended;
 use crate::profile::ModelProfile;
 
 use answer::Answer;
 use background::{Background, CancelOnDrop, ResponseWatch};
 use endpoint::BaseUrl;
-use exchange::{Exchange, Exchanged};
+use exchange::Exchange;
 use failure::FailureContext;
 use io_thread::{IoThread, Sending};
-use telemetry::{CallSpan, OutputType};
+use telemetry::CallSpan;
 use transport::Transport;
 use wire::Wire;
 
@@ -76,9 +74,6 @@ const NO_KEY: &str = "none";
 /// Models of a plan of Z.ai's that has an address of its own.
 const ZAI_CODING: &str = "zai_coding::";
 const ZAI_CODING_URL: &str = "https://api.z.ai/api/coding/paas/v4/";
-
-/// The tools that were offered, and what hears the pieces of the answer.
-type Listening = (Arc<[ToolOffer]>, Option<Arc<dyn ChunkSink>>);
 
 /// Which model to use, and how.
 #[derive(Debug, Clone)]
@@ -282,7 +277,7 @@ impl ProviderModel {
     fn manner(&self) -> request::Manner<'_> {
         request::Manner {
             provider: self.provider,
-            dialect: LanguageModel::dialect(self),
+            dialect: self.dialect(),
             model: &self.model,
             limits: &self.limits,
             max_tokens: self.known(|profile| profile.max_tokens),
@@ -329,31 +324,8 @@ impl ProviderModel {
         Self { background, ..self }
     }
 
-    /// Sends a request and reads its answer, for either port, in a span of its own.
-    async fn exchange(
-        &self,
-        request: (ChatRequest, ChatOptions),
-        listening: Listening,
-        output: OutputType,
-        scope: &StopScope,
-    ) -> Result<Exchanged, ModelError> {
-        let span = CallSpan::open(self.provider, &self.model, output);
-        let exchanging = self.exchange_within(span.clone(), request, listening, scope);
-        let exchanged = exchanging.instrument(span.span()).await;
-        match &exchanged {
-            Ok(exchanged) => exchanged.tell(&span),
-            Err(error) => span.failed(error),
-        }
-        exchanged
-    }
-
-    async fn exchange_within(
-        &self,
-        span: CallSpan,
-        (request, options): (ChatRequest, ChatOptions),
-        (offers, chunks): Listening,
-        scope: &StopScope,
-    ) -> Result<Exchanged, ModelError> {
+    /// Sends the request of a call, and reads its answer.
+    async fn exchange(&self, span: CallSpan, call: ModelCall, scope: &StopScope) -> Ended {
         let watch = Arc::new(ResponseWatch::default());
         let mut context = FailureContext {
             endpoint: self.name.clone(),
@@ -362,7 +334,10 @@ impl ProviderModel {
         };
         let target = tokio::select! {
             biased; // A call that is stopped before it begins sends nothing.
-            reason = scope.stopped_now() => return Ok(Exchanged::not_begun(reason)),
+            reason = scope.stopped_now() => {
+                let partial = PartialReply::never_made();
+                return Ok(Outcome::Interrupted { reason, partial });
+            }
             target = self.target() => target.map_err(|error| failure::of(error, &context, 0))?,
         };
         context.endpoint = target.endpoint.base_url().to_owned();
@@ -376,6 +351,7 @@ impl ProviderModel {
             model: self.name.clone(),
             observer: Arc::clone(&background.0),
         });
+        let (request, options) = request::of(&call, &self.manner());
         let options = match cancel {
             Some(_) => request::in_background(options),
             None => options,
@@ -405,7 +381,7 @@ impl ProviderModel {
         };
         let items = self.io_thread.stream(sending, self.limits.line_reads);
         let answer = Answer::new(self.provider.form());
-        let exchange = Exchange::new(answer, offers, chunks, context, cancel, span);
+        let exchange = Exchange::new(answer, call.tools, call.chunks, context, cancel, span);
         exchange.run(items, scope).await
     }
 
@@ -452,35 +428,18 @@ impl LanguageModel for ProviderModel {
         known.unwrap_or_else(by_dialect)
     }
 
-    async fn call(
-        &self,
-        call: ModelCall,
-        scope: &StopScope,
-    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
+    async fn call(&self, call: ModelCall, scope: &StopScope) -> Ended {
         let manner = self.manner();
         let context = self.known(|profile| profile.context);
         let call = fitting::fit(call, context, manner.max_tokens)?;
-        let request = request::of(&call, &manner);
-        let exchanged = self
-            .exchange(request, (call.tools, call.chunks), OutputType::Json, scope)
-            .await?;
-        Ok(exchanged.into_outcome())
-    }
-}
-
-#[async_trait]
-impl ChatModel for ProviderModel {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let request = request::of_chat(&call, &self.manner());
-        let read = characters::read(&call.messages, &call.tools);
-        let exchanged = self
-            .exchange(request, (call.tools, call.chunks), OutputType::Text, scope)
-            .await?;
-        Ok(exchanged.into_chat(read))
+        let span = CallSpan::open(self.provider, &self.model, call.schema.is_some());
+        let exchanging = self.exchange(span.clone(), call, scope);
+        let ended = exchanging.instrument(span.span()).await;
+        match &ended {
+            Ok(outcome) => span.ended(outcome),
+            Err(error) => span.failed(error),
+        }
+        ended
     }
 }
 

@@ -14,12 +14,11 @@ mod words;
 use async_trait::async_trait;
 use interrupt_router::model::{
     LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, Purpose,
+    ToolRequest,
 };
 use interrupt_router::schema::{Dialect, Sampler};
 use interrupt_router::{Outcome, StopScope};
 use serde_json::{Map, Value, json};
-
-use crate::chat::{ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatReply, ChatUsage};
 
 use route::Route;
 use stream::stream;
@@ -126,6 +125,28 @@ impl RehearsalModel {
         made(schema, &mut sampler, interrupt, forward).to_string()
     }
 
+    /// The tools that an agent asks for, else its answer.
+    fn step(&self, call: &ModelCall, schema: &Value) -> (Vec<ToolRequest>, String) {
+        let script = self.config.script.as_ref();
+        // A scripted answer needs no tools.
+        let is_scripted = script.is_some_and(|script| script.answer_for(&call.caller).is_some());
+        let may_look = call.caller.purpose == Purpose::Step && !is_scripted;
+        let tool_requests = may_look.then(|| tools::of_agent(call));
+        let tool_requests = tool_requests.unwrap_or_default();
+        let text = || self.answer(schema, &call.messages, &call.caller, call.forward);
+        let text = tool_requests.is_empty().then(text).unwrap_or_default();
+        (tool_requests, text)
+    }
+
+    /// The tools that a conversation asks for, else what is said in it.
+    fn talk(&self, call: &ModelCall) -> (Vec<ToolRequest>, String) {
+        let messages = &call.messages;
+        let tool_requests = tools::of_conversation(messages, &call.tools);
+        let text = || tools::remark(messages).unwrap_or_else(|| self.remark(messages));
+        let text = tool_requests.is_empty().then(text).unwrap_or_default();
+        (tool_requests, text)
+    }
+
     /// What is said in a conversation.
     fn remark(&self, messages: &[Message]) -> String {
         let said: Vec<&str> = words::said(messages).collect();
@@ -189,50 +210,13 @@ impl LanguageModel for RehearsalModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let script = self.config.script.as_ref();
-        // A scripted answer needs no tools.
-        let is_scripted = script.is_some_and(|script| script.answer_for(&call.caller).is_some());
-        let may_look = call.caller.purpose == Purpose::Step && !is_scripted;
-        let tool_requests = may_look.then(|| tools::of_agent(&call));
-        let tool_requests = tool_requests.unwrap_or_default();
-        let (schema, messages) = (call.schema.value(), &call.messages);
-        let text = || self.answer(schema, messages, &call.caller, call.forward);
-        let text = tool_requests.is_empty().then(text).unwrap_or_default();
+        let (tool_requests, text) = match call.schema.as_deref() {
+            None => self.talk(&call),
+            Some(schema) => self.step(&call, schema.value()),
+        };
         let sink = call.chunks.as_deref();
         let said = (text, tool_requests);
-        Ok(stream(said, messages, sink, self.config.pace, scope).await)
-    }
-}
-
-#[async_trait]
-impl ChatModel for RehearsalModel {
-    fn name(&self) -> &str {
-        "rehearsal"
-    }
-
-    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let messages = &call.messages;
-        let tool_requests = tools::of_conversation(messages, &call.tools);
-        let text = || tools::remark(messages).unwrap_or_else(|| self.remark(messages));
-        let text = tool_requests.is_empty().then(text).unwrap_or_default();
-        let sink = call.chunks.as_deref();
-        let said = (text, tool_requests);
-        Ok(
-            match stream(said, messages, sink, self.config.pace, scope).await {
-                Outcome::Completed(reply) => Outcome::Completed(ChatReply {
-                    tool_requests: reply.tool_requests,
-                    text: reply.text,
-                    usage: ChatUsage::reported(reply.usage),
-                    cut_off: false,
-                }),
-                Outcome::Interrupted { reason, partial } => ChatPartial {
-                    text: partial.text,
-                    usage: ChatUsage::reported(partial.usage),
-                    ..ChatPartial::default()
-                }
-                .interrupted(reason),
-            },
-        )
+        Ok(stream(said, &call.messages, sink, self.config.pace, scope).await)
     }
 }
 

@@ -8,15 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use interrupt_router::model::{
-    ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
-    TurnForm,
+    ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, PartialReply, TurnForm,
 };
 use interrupt_router::schema::Dialect;
 use interrupt_router::{Outcome, StopScope};
 use tracing::Instrument;
 
-use crate::chat::{ChatCall, ChatModel, ChatOutcome};
-use crate::port::{Chat, Ended, Language, Port, Speaks};
+use crate::Ended;
 
 use waits::{RetryWaits, Waited};
 
@@ -48,37 +46,25 @@ impl<M> Retrying<M> {
     }
 }
 
-impl<M> Retrying<M> {
-    /// All tries of a call, below one span.
-    async fn until_answered<P: Port>(&self, call: P::Call, scope: &StopScope) -> Ended<P>
-    where
-        M: Speaks<P>,
-    {
-        let span = tracing::info_span!("irq.model.tries", model = self.inner.title());
-        self.tried::<P>(call, scope).instrument(span).await
-    }
-
-    async fn tried<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
-    where
-        M: Speaks<P>,
-    {
-        let sink = RestartingSink::around(P::chunks(&mut call).take());
-        *P::chunks(&mut call) = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
+impl<M: LanguageModel> Retrying<M> {
+    async fn tried(&self, mut call: ModelCall, scope: &StopScope) -> Ended {
+        let sink = RestartingSink::around(call.chunks.take());
+        call.chunks = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
         let mut waits = RetryWaits::new(self.policy);
         loop {
-            let ended = self.inner.run(call.clone(), scope).await;
+            let ended = self.inner.call(call.clone(), scope).await;
             if !matches!(&ended, Err(ModelError::Unreachable { .. })) {
                 self.has_answered.store(true, Ordering::Relaxed);
             }
             let error = match ended {
                 Err(error) if error.is_transient() => error,
-                other => return other.map(|outcome| sink.kept_in::<P>(outcome)),
+                other => return other.map(|outcome| sink.kept_in(outcome)),
             };
             let has_answered = self.has_answered.load(Ordering::Relaxed);
             match waits.after(error, has_answered, &*sink, scope).await? {
                 Waited::Over => sink.restart(),
                 Waited::Stopped(reason) => {
-                    let partial = P::between_tries(sink.said());
+                    let partial = PartialReply::between_tries(sink.said());
                     return Ok(Outcome::Interrupted { reason, partial });
                 }
             }
@@ -100,22 +86,9 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
         self.inner.turn_form(caller)
     }
 
-    async fn call(
-        &self,
-        call: ModelCall,
-        scope: &StopScope,
-    ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        self.until_answered::<Language>(call, scope).await
-    }
-}
-
-#[async_trait]
-impl<M: ChatModel> ChatModel for Retrying<M> {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        self.until_answered::<Chat>(call, scope).await
+    /// All tries, below one span.
+    async fn call(&self, call: ModelCall, scope: &StopScope) -> Ended {
+        let span = tracing::info_span!("irq.model.tries", model = self.inner.name());
+        self.tried(call, scope).instrument(span).await
     }
 }

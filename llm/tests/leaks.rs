@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use interrupt_router::model::Message;
-use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
-use llm::{CallLimits, ChatCall, ChatModel, Provider, ProviderConfig, ProviderModel, Secret};
+use interrupt_router::model::{LanguageModel, Message, ModelCall, ModelCaller};
+use interrupt_router::{Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
+use llm::{CallLimits, Provider, ProviderConfig, ProviderModel, Secret};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
 
 /// Calls that are interrupted over each transport, unless the environment says otherwise.
@@ -97,9 +97,10 @@ fn model_of(double: &ProviderDouble) -> ProviderModel {
 
 async fn interrupted(model: &ProviderModel, double: &ProviderDouble) {
     let scope = StopScope::new();
-    let call = || ChatCall::new(vec![Message::user("Hello")]);
+    let conversation = ModelCaller::conversation(RunId::generate());
+    let call = || ModelCall::new(conversation.clone(), vec![Message::user("Hello")]);
     let before = double.received_count();
-    let calls = (0..AT_ONCE).map(|_| model.chat(call(), &scope));
+    let calls = (0..AT_ONCE).map(|_| model.call(call(), &scope));
     let (outcomes, ()) = tokio::join!(futures_util::future::join_all(calls), async {
         while double.received_count() < before + AT_ONCE {
             tokio::task::yield_now().await;

@@ -167,7 +167,7 @@ impl Asker {
         let mut call = context.to_call(dialect);
         // Such a model sees nothing else of the schema that it has to follow.
         if dialect == Dialect::Grammar
-            && let Some(fields) = in_words::fields(&call.schema)
+            && let Some(fields) = call.schema.as_deref().and_then(in_words::fields)
         {
             let text = format!("{STEP_MARK}\n{fields}");
             call.messages.push(Message::user(text));

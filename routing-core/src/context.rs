@@ -157,7 +157,7 @@ impl<T: Routing> LlmCallContext<T> {
         ModelCall {
             caller: self.caller.clone(),
             messages: self.messages.clone(),
-            schema: AnswerSchemaRef::Fixed(schema),
+            schema: Some(AnswerSchemaRef::Fixed(schema)),
             tools: Arc::default(),
             forward: self.forward.map(RouteId::field),
             chunks: self.chunks.clone(),

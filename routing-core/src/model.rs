@@ -109,6 +109,20 @@ pub struct ModelCaller {
     pub correction: u32,
 }
 
+impl ModelCaller {
+    /// A conversation, which is named as a run of one node.
+    pub fn conversation(run: RunId) -> Self {
+        Self {
+            run,
+            node: NodeId::root(),
+            agent_type: "CONVERSATION",
+            purpose: Purpose::Conversation,
+            turn: 1,
+            correction: 0,
+        }
+    }
+}
+
 /// What a call to a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -121,6 +135,8 @@ pub enum Purpose {
     Resolution,
     /// Reviewing an interrupt in place of a person.
     Review,
+    /// The next answer of a conversation.
+    Conversation,
 }
 
 /// How an answer that may take several routes is asked for.
@@ -145,15 +161,16 @@ impl TurnForm {
     }
 }
 
-/// One call to a model. The answer is a JSON text that fits the schema, or asks for some of the tools.
+/// One call to a model. The answer is a JSON text that fits the schema, or free text where there is none, or asks for some
+/// of the tools.
 #[derive(Clone)]
 pub struct ModelCall {
     /// On whose behalf.
     pub caller: ModelCaller,
     /// The conversation, in order.
     pub messages: Vec<Message>,
-    /// What the answer must fit, in the dialect that [`LanguageModel::dialect`] asks for.
-    pub schema: AnswerSchemaRef,
+    /// What the answer must fit, in the dialect that [`LanguageModel::dialect`] asks for. Without it the model talks.
+    pub schema: Option<AnswerSchemaRef>,
     /// The tools that the model may ask for before it answers. Mostly none.
     pub tools: Arc<[ToolOffer]>,
     /// The field of the route that leads the work forward, where the workflow names one: a model that plays a part takes it.
@@ -182,13 +199,32 @@ impl std::ops::Deref for AnswerSchemaRef {
     }
 }
 
+impl ModelCall {
+    /// A call for free text, without tools, whose pieces nobody wants to see.
+    pub fn new(caller: ModelCaller, messages: Vec<Message>) -> Self {
+        Self {
+            caller,
+            messages,
+            schema: None,
+            tools: Arc::default(),
+            forward: None,
+            chunks: None,
+        }
+    }
+
+    /// The text of its schema; empty where the model talks.
+    pub fn schema_text(&self) -> &str {
+        self.schema.as_ref().map_or("", |schema| schema.text())
+    }
+}
+
 impl Debug for ModelCall {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("ModelCall")
             .field("caller", &self.caller)
             .field("messages", &self.messages.len())
-            .field("schema", &self.schema.name())
+            .field("schema", &self.schema.as_ref().map(|schema| schema.name()))
             .finish_non_exhaustive()
     }
 }
@@ -312,6 +348,8 @@ pub struct PartialReply {
     pub tool_requests: Vec<ToolRequest>,
     /// What is known of its cost.
     pub usage: TokenUsage,
+    /// What the interrupt did where the model is served.
+    pub at_provider: AtProvider,
 }
 
 impl PartialReply {
@@ -319,7 +357,52 @@ impl PartialReply {
     pub fn never_made() -> Self {
         Self {
             usage: TokenUsage::NOTHING,
+            at_provider: AtProvider::NothingUnderWay,
             ..Self::default()
+        }
+    }
+
+    /// Of a call between two tries, of which this counts. No provider said what those before have cost.
+    pub fn between_tries(text: String) -> Self {
+        Self {
+            text,
+            at_provider: AtProvider::NothingUnderWay,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the provider may bill more than is known, though its answer is no longer read: a request was under way, or
+    /// earlier tries failed whose cost is unknown.
+    pub fn may_be_billed(&self) -> bool {
+        let TokenUsage { input, output } = self.usage;
+        self.at_provider != AtProvider::NothingUnderWay || input.is_none() || output.is_none()
+    }
+}
+
+/// What an interrupt did where the model is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AtProvider {
+    /// No request was under way: none had been sent, or the last one was over.
+    NothingUnderWay,
+    /// The connection was closed, or with HTTP/2 its stream. A server that can stop generating does so
+    /// then.
+    ConnectionClosed,
+    /// The answer is made in the background, and the provider is being told to cancel it.
+    BeingTold,
+    /// The answer is no longer read. Its connection was not seen to close in time, or it is made in the
+    /// background and has no name yet by which it could be cancelled. So it is with a model that does not say.
+    #[default]
+    OnlyDiscarded,
+}
+
+impl AtProvider {
+    /// The name in spans.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NothingUnderWay => "nothing_under_way",
+            Self::ConnectionClosed => "connection_closed",
+            Self::BeingTold => "being_told",
+            Self::OnlyDiscarded => "only_discarded",
         }
     }
 }

@@ -72,7 +72,8 @@ impl Counted {
     }
 
     fn count(&self, call: &ModelCall, text: &str, usage: TokenUsage, cut_off: bool) {
-        let is_right = is_right(&call.schema, text);
+        let schema = call.schema.as_deref();
+        let is_right = schema.is_none_or(|schema| is_right(schema, text));
         self.counts(|tally| {
             tally.answers += 1;
             tally.right += u32::from(is_right);

@@ -98,7 +98,7 @@ impl Improvised {
             let result = format!("result {}", self.below(1_000_000));
             return json!({ "stepReport": { "result": result, "outcome": outcome } });
         }
-        let may_respond = call.schema.name().contains("Replanner");
+        let may_respond = call.schema.as_deref().unwrap().name().contains("Replanner");
         if may_respond && (self.ends || self.below(2) == 0) {
             let summary = format!("answer {}", self.below(1_000_000));
             return json!({ "response": { "summary": summary } });

@@ -118,8 +118,8 @@ impl Fickle {
                     reason,
                     partial: PartialReply {
                         text: text[..sent].to_owned(),
-                        tool_requests: Vec::new(),
                         usage,
+                        ..PartialReply::default()
                     },
                 });
             }
@@ -136,7 +136,7 @@ impl Fickle {
         self.world.wrong.lock().unwrap()[0] += 1;
         let fields = right.as_object().unwrap();
         let (field, request) = fields.iter().next().unwrap();
-        let known = call.schema.value()["properties"].as_object();
+        let known = call.schema.as_deref().unwrap().value()["properties"].as_object();
         let other = known.and_then(|it| it.keys().find(|key| *key != field));
         match (kind, other) {
             (0, Some(other)) => json!({ other: request, field: request }).to_string(),
@@ -182,7 +182,9 @@ impl Part for Fickle {
         // What fills in a request is wrong more often: a person is asked when it is wrong four times.
         let is_wrong = match call.caller.purpose {
             Purpose::Resolution => chances.is(55),
-            Purpose::Step | Purpose::Route | Purpose::Review => chances.is(30),
+            Purpose::Step | Purpose::Route | Purpose::Review | Purpose::Conversation => {
+                chances.is(30)
+            }
         };
         let text = if is_wrong && call.caller.purpose == Purpose::Review {
             return Some(reply(format!("no review {number}")));
@@ -381,9 +383,9 @@ async fn filled_in(route: &RouteName, number: u64) -> Value {
             correction: 0,
         },
         messages: Vec::new(),
-        schema: AnswerSchemaRef::Fixed(
+        schema: Some(AnswerSchemaRef::Fixed(
             InterruptRouting::schemas().narrowed(route, Dialect::JsonSchema),
-        ),
+        )),
         tools: Arc::default(),
         forward: None,
         chunks: None,

@@ -32,7 +32,7 @@ async fn a_review_comes_back_to_the_collector_that_called_whatever_the_request_s
         .iter()
         .find(|call| call.caller.agent_type == "REVIEW_AGENT")
         .unwrap();
-    let schema = review.schema.text();
+    let schema = review.schema_text();
     assert!(schema.contains("planningCollectorRequest"), "{schema}");
     for other in ["ticketCollectorRequest", "discoveryCollectorRequest"] {
         assert!(!schema.contains(other), "{schema}");

@@ -52,6 +52,7 @@ pub(crate) fn place(call: &ModelCall) -> String {
         Purpose::Route => "route",
         Purpose::Resolution => "resolution",
         Purpose::Review => "review",
+        Purpose::Conversation => "conversation",
     };
     let (node, turn, correction) = (&caller.node, caller.turn, caller.correction);
     format!("{node}#{turn}/{purpose}/{correction}")

@@ -171,7 +171,7 @@ async fn a_workers_missing_context_comes_back_to_it_alone() {
         .iter()
         .find(|call| call.caller.agent_type == "CONTEXT_MANAGER")
         .unwrap();
-    let schema = context.schema.text();
+    let schema = context.schema_text();
     assert!(schema.contains("discoveryAgentRequests"), "{schema}");
     assert!(!schema.contains("planningCollectorRequest"), "{schema}");
 }

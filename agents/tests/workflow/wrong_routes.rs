@@ -40,9 +40,8 @@ impl Part for Elsewhere {
         let field = others[usize::try_from(call.caller.correction).unwrap() % others.len()];
         let route = interrupt_router::RouteId::<InterruptRouting>::from_field(field).unwrap();
         let mut wide = call.clone();
-        wide.schema = AnswerSchemaRef::Fixed(
-            InterruptRouting::schemas().narrowed(route, Dialect::JsonSchema),
-        );
+        let schema = InterruptRouting::schemas().narrowed(route, Dialect::JsonSchema);
+        wide.schema = Some(AnswerSchemaRef::Fixed(schema));
         Some(self.rehearsal.call(wide, scope).await)
     }
 }

@@ -1,6 +1,5 @@
 //! `irq chat`: a conversation with one model.
 
-mod budget;
 mod command;
 mod happening;
 mod lines;
@@ -18,18 +17,16 @@ mod width;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-pub(crate) use budget::ChatBudget;
-use interrupt_router::model::{ModelError, ToolRequest};
+use interrupt_router::model::{ModelError, TokenUsage, ToolRequest};
 use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
-use llm::{
-    ChatUsage, Conversation, ConversationConfig, ConversationTools, Pace, TokenCount, ToolResult,
-};
+use llm::{Conversation, ConversationConfig, ConversationTools, Pace, ToolResult};
 
 use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice, ModelTrouble};
 use crate::palette;
+use crate::spending::Spending;
 use crate::terminal_output::is_of_closed_terminal;
 use tools::ToolControls;
 
@@ -51,9 +48,9 @@ pub(crate) fn chat(
     global: Global,
 ) -> anyhow::Result<Exit> {
     let choice = ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
-    let budget = ChatBudget::of(&arguments.budget, &arguments.model)?;
+    let spending = Spending::of(&arguments.budget)?;
     let manner = manner(arguments, store);
-    let model = choice.open_chat(arguments.seed, pace(arguments), budget, &manner)?;
+    let model = choice.open_chat(arguments.seed, pace(arguments), spending, &manner)?;
     let on_terminal = io::stdin().is_terminal()
         && io::stdout().is_terminal()
         && !arguments.no_input
@@ -132,14 +129,10 @@ fn failure(error: &Arc<ModelError>) -> Failure {
     Failure::new(exit, crate::causes(&**error)).hint(llm::hint(error))
 }
 
-/// What a call cost, for people.
-fn usage_text(usage: ChatUsage) -> String {
-    let count = |count: TokenCount| match count {
-        TokenCount::Unknown => "unknown".to_owned(),
-        TokenCount::NothingSent => "0".to_owned(),
-        TokenCount::Reported(tokens) => tokens.to_string(),
-        TokenCount::Estimated { tokens, .. } => format!("about {tokens}"),
-    };
+/// What a call cost as far as the provider said, for people.
+fn usage_text(usage: TokenUsage) -> String {
+    let count =
+        |said: Option<u64>| said.map_or_else(|| "unknown".to_owned(), |count| count.to_string());
     format!(
         "tokens: {} read, {} written",
         count(usage.input),

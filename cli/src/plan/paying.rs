@@ -6,22 +6,11 @@ use agents::plan_execute::PlanChange;
 use agents::run::RunOrder;
 use engine::run::RunUse;
 use interrupt_router::model::LanguageModel;
-use interrupts::SystemClock;
-use interrupts::limits::{LimitReached, StopSink};
-use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Usage};
+use interrupts::money::{CallBound, Usage};
 use interrupts::store::{Run, Store};
 
 use crate::exit::{Exit, Failure, causes};
-use crate::spending::{Spending, no_price, spent};
-
-/// The refused call reports it; the run is halted already, and nothing else has to stop.
-struct PlanStopSink;
-
-impl StopSink for PlanStopSink {
-    fn stop(&self, reached: LimitReached) {
-        tracing::info!(reached.message, "no suggestion is paid for");
-    }
-}
+use crate::spending::{self, RefusedCallSays, Spending};
 
 /// The change; if a model proposes it, its calls are paid from what the run may spend in all, and from what a server
 /// `allows` it. What the run has used before counts.
@@ -65,27 +54,16 @@ async fn paying(
     let allowance = used.allowance.unwrap_or(order.allowance);
     let own = allowance.budget.as_ref().map(Spending::ordered);
     let spending = [own.transpose()?, allows].into_iter().flatten();
-    let Some(Spending { limit, prices }) = spending.min_by_key(|spending| spending.limit) else {
+    let Some(spending) = spending.min_by_key(|spending| spending.limit) else {
         return Ok(model);
     };
-    let price = prices
-        .price(model.name())
-        .map_err(|error| no_price(&error))?;
-    let bound = CallBound::default();
-    let budget = Budget::new(BudgetConfig {
-        limit,
-        spent: spent(&used.calls, &price, bound),
-        warn_at: 80,
-        prices,
-        sink: Arc::new(PlanStopSink),
-        clock: Arc::new(SystemClock),
-    });
-    let probe = budget.reserve(model.name(), 0, bound.longest_answer);
+    let sink = Arc::new(RefusedCallSays);
+    let budget = spending.budget(model.name(), &used.calls, sink)?;
+    let probe = budget.reserve(model.name(), 0, CallBound::default().longest_answer);
     probe
         .map_err(|refusal| too_dear(run, &refusal.to_string()))?
         .settle(Usage::NOT_BILLED);
-    let paid = BudgetedModel::new(model, budget, bound);
-    Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
+    spending::paying(model, budget)
 }
 
 /// The failure if the budget of a run does not cover a suggestion.

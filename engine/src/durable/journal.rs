@@ -84,7 +84,11 @@ impl RunJournal {
             Purpose::Resolution | Purpose::Review if self.record.is_fork() => {
                 format!("{place}@{}", self.record.run)
             }
-            Purpose::Step | Purpose::Route | Purpose::Resolution | Purpose::Review => place,
+            Purpose::Step
+            | Purpose::Route
+            | Purpose::Resolution
+            | Purpose::Review
+            | Purpose::Conversation => place,
         }
     }
 

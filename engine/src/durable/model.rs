@@ -92,7 +92,11 @@ impl JournalledModel {
             purpose: caller.purpose,
             turn: caller.turn,
             correction: caller.correction,
-            schema: call.schema.name().to_owned(),
+            schema: call
+                .schema
+                .as_ref()
+                .map_or("", |schema| schema.name())
+                .to_owned(),
             digest: digest(call),
             start,
             prompt: prompt(call),
@@ -124,7 +128,7 @@ fn prompt(call: &ModelCall) -> Prompt {
         .messages
         .iter()
         .map(|message| count(message.text.len()));
-    let bytes = messages.fold(count(call.schema.text().len()), u64::saturating_add);
+    let bytes = messages.fold(count(call.schema_text().len()), u64::saturating_add);
     Prompt {
         messages: u32::try_from(call.messages.len() + 1).unwrap_or(u32::MAX),
         bytes,
@@ -161,7 +165,7 @@ fn in_words(error: &ModelError) -> String {
 }
 
 fn digest(call: &ModelCall) -> Digest {
-    Digest::of(call.schema.text().as_bytes())
+    Digest::of(call.schema_text().as_bytes())
 }
 
 #[async_trait]

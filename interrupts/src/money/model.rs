@@ -89,7 +89,7 @@ impl BudgetedModel {
             .iter()
             .map(|message: &Message| self.tokens(message.text.len()) + TOKENS_AROUND_A_MESSAGE)
             .fold(0, u64::saturating_add);
-        let schema = self.tokens(call.schema.text().len()) + TOKENS_AROUND_A_MESSAGE;
+        let schema = self.tokens(call.schema_text().len()) + TOKENS_AROUND_A_MESSAGE;
         messages.saturating_add(schema)
     }
 

@@ -70,9 +70,8 @@ fn call() -> ModelCall {
             correction: 0,
         },
         messages: vec![Message::user("x".repeat(300))],
-        schema: AnswerSchemaRef::Shared(Arc::new(AnswerSchema::from_type::<bool>(
-            "answer",
-            Dialect::JsonSchema,
+        schema: Some(AnswerSchemaRef::Shared(Arc::new(
+            AnswerSchema::from_type::<bool>("answer", Dialect::JsonSchema),
         ))),
         tools: std::sync::Arc::default(),
         forward: None,

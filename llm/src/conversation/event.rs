@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use interrupt_router::StopReason;
-use interrupt_router::model::{CallNote, ModelError, ToolRequest};
+use interrupt_router::model::{CallNote, ModelError, PartialReply, TokenUsage, ToolRequest};
 
 use super::tools::ToolResult;
-use crate::chat::{ChatPartial, ChatUsage};
 
 /// What a conversation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,8 +66,8 @@ pub enum ConversationEvent {
         text: String,
         /// The tools that it asks for; they run next.
         tool_requests: Vec<ToolRequest>,
-        /// What it cost.
-        usage: ChatUsage,
+        /// What it cost, as far as the provider said.
+        usage: TokenUsage,
         /// Whether the provider cut it off at its length limit.
         cut_off: bool,
     },
@@ -96,7 +95,7 @@ pub enum ConversationEvent {
         /// Who did it, and why.
         reason: StopReason,
         /// What there is of the answer, where one was under way.
-        partial: Option<ChatPartial>,
+        partial: Option<PartialReply>,
     },
     /// The conversation was paused after an answer.
     Paused {
@@ -123,7 +122,7 @@ pub enum ConversationRunEnd {
         /// Who did it, and why.
         reason: StopReason,
         /// What there is of the answer, where one was under way.
-        partial: Option<ChatPartial>,
+        partial: Option<PartialReply>,
     },
 }
 

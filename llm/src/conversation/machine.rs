@@ -7,15 +7,15 @@ mod tools;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use interrupt_router::model::{CallNote, Message, ModelError, ToolRequest};
+use interrupt_router::model::{
+    CallNote, Message, ModelError, ModelReply, PartialReply, ToolRequest,
+};
 use interrupt_router::{StopMode, StopReason};
 
 use super::event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
 };
 use super::history::{Completeness, History};
-use crate::charged::may_have_cost;
-use crate::chat::{AtProvider, ChatPartial, ChatReply, ChatUsage};
 
 use open_calls::OpenCalls;
 
@@ -39,10 +39,10 @@ pub(crate) enum NextAction {
 /// How a step ended.
 #[derive(Debug)]
 pub(crate) enum StepEnd {
-    Answered(ChatReply),
+    Answered(ModelReply),
     Interrupted {
         reason: StopReason,
-        partial: ChatPartial,
+        partial: PartialReply,
     },
     Failed(Arc<ModelError>),
 }
@@ -69,7 +69,6 @@ pub(crate) struct Machine {
     owes: bool,
     /// What has arrived of the answer under way.
     said: String,
-    usage: ChatUsage,
     runs: u64,
     /// The tools that were asked for and have no result.
     open: OpenCalls,
@@ -92,7 +91,6 @@ impl Machine {
             waiting: VecDeque::new(),
             owes: false,
             said: String::new(),
-            usage: ChatUsage::NOTHING_SENT,
             runs: 0,
             open: OpenCalls::default(),
             rounds: 0,
@@ -105,10 +103,6 @@ impl Machine {
 
     pub(crate) fn history(&self) -> &History {
         &self.history
-    }
-
-    pub(crate) fn usage(&self) -> ChatUsage {
-        self.usage
     }
 
     pub(crate) fn waiting(&self) -> usize {
@@ -299,11 +293,10 @@ impl Machine {
     }
 
     /// What is left of a step that cannot say how it ended.
-    pub(crate) fn left_behind(&self) -> ChatPartial {
-        ChatPartial {
+    pub(crate) fn left_behind(&self) -> PartialReply {
+        PartialReply {
             text: self.said.clone(),
-            at_provider: AtProvider::OnlyDiscarded,
-            ..ChatPartial::default()
+            ..PartialReply::default()
         }
     }
 
@@ -317,8 +310,8 @@ impl Machine {
         }
     }
 
-    fn answered(&mut self, reply: ChatReply) {
-        let ChatReply {
+    fn answered(&mut self, reply: ModelReply) {
+        let ModelReply {
             text,
             tool_requests,
             usage,
@@ -328,7 +321,6 @@ impl Machine {
         // It waits for the tools' results, then continues.
         self.owes = !tool_requests.is_empty();
         self.said.clear();
-        self.usage = self.usage.plus(usage);
         let completeness = if cut_off {
             Completeness::CutOff
         } else {
@@ -345,10 +337,9 @@ impl Machine {
         });
     }
 
-    fn interrupted(&mut self, reason: StopReason, partial: ChatPartial) -> ConversationRunEnd {
+    fn interrupted(&mut self, reason: StopReason, partial: PartialReply) -> ConversationRunEnd {
         self.phase = ConversationPhase::Paused;
         self.said.clear();
-        self.usage = self.usage.plus(partial.usage);
         // What ran until now, where tools did.
         self.settle_tools();
         let asked_for = self.taken(partial.tool_requests.clone());
@@ -366,9 +357,6 @@ impl Machine {
         error: Arc<ModelError>,
         asked: Option<StopReason>,
     ) -> ConversationRunError {
-        if may_have_cost(&error) {
-            self.usage = self.usage.plus(ChatUsage::default());
-        }
         self.said.clear();
         self.events.push(ConversationEvent::Failed {
             error: Arc::clone(&error),
@@ -386,7 +374,7 @@ impl Machine {
     fn announce_stop(
         &mut self,
         reason: StopReason,
-        partial: Option<ChatPartial>,
+        partial: Option<PartialReply>,
     ) -> ConversationRunEnd {
         match reason.mode {
             StopMode::Graceful => {

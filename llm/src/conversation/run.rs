@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use interrupt_router::model::{CallNote, ChunkSink, Message, ToolRequest};
+use interrupt_router::model::{
+    CallNote, ChunkSink, LanguageModel, Message, ModelCall, ModelCaller, ToolRequest,
+};
 use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use interrupts::Clock;
 use tokio::sync::{mpsc, watch};
@@ -13,7 +15,6 @@ use super::event::{
 };
 use super::machine::{Machine, NextAction, RunNumber, StepEnd};
 use super::tools::{ConversationTools, ToolProgress, ToolResult};
-use crate::chat::{ChatCall, ChatModel};
 
 /// How long a model may take to end after an interrupt before its call is dropped.
 const FORCED_AFTER: Duration = Duration::from_millis(500);
@@ -25,7 +26,8 @@ const TOOLS_FORCED_AFTER: Duration = Duration::from_secs(30);
 /// What all handles of a conversation share.
 pub(super) struct ConversationInner {
     pub(super) state: Mutex<ConversationState>,
-    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) model: Arc<dyn LanguageModel>,
+    pub(super) caller: ModelCaller,
     pub(super) status: watch::Sender<ConversationStatus>,
     pub(super) scope: StopScope,
     pub(super) grace: Option<Duration>,
@@ -165,8 +167,7 @@ impl ConversationRun {
     }
 
     async fn step(&self, messages: Vec<Message>) -> StepEnd {
-        let call = ChatCall {
-            messages,
+        let call = ModelCall {
             tools: self
                 .shared
                 .tools
@@ -176,8 +177,9 @@ impl ConversationRun {
                 shared: Arc::clone(&self.shared),
                 run: self.number,
             })),
+            ..ModelCall::new(self.shared.caller.clone(), messages)
         };
-        let call = self.shared.model.chat(call, &self.scope);
+        let call = self.shared.model.call(call, &self.scope);
         let outcome = tokio::select! {
             biased; // A call that has ended counts as ended, even if a stop was asked for meanwhile.
             outcome = call => outcome,

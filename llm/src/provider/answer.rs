@@ -23,7 +23,7 @@ use super::wire::Form;
 use halves::Halves;
 use tools::{Orphan, Tools};
 
-pub(crate) use tools::{WholeCalls, WithoutArguments};
+pub(crate) use tools::WithoutArguments;
 
 /// What ends a stream of chat completions, and of some that imitate others.
 const DONE: &str = "[DONE]";
@@ -70,9 +70,7 @@ pub(crate) struct Answer {
     text: String,
     /// How much of the text was taken.
     taken: usize,
-    /// How much was thought, in bytes.
-    pub(crate) reasoning: usize,
-    /// How much of that is kept, to be seen again by the provider, in bytes.
+    /// How much of what was thought is kept, to be seen again by the provider, in bytes.
     kept: usize,
     tools: Tools,
     pub(crate) usage: TokenUsage,
@@ -107,7 +105,6 @@ impl Answer {
             form,
             text: String::new(),
             taken: 0,
-            reasoning: 0,
             kept: 0,
             tools: Tools::default(),
             usage: TokenUsage::default(),
@@ -198,7 +195,7 @@ impl Answer {
     }
 
     /// The calls that are whole by now.
-    pub(crate) fn whole_calls(&self, offers: &[ToolOffer]) -> WholeCalls {
+    pub(crate) fn whole_calls(&self, offers: &[ToolOffer]) -> Vec<ToolRequest> {
         self.tools.whole(offers)
     }
 
@@ -256,10 +253,6 @@ impl Answer {
             return Ok(());
         }
         Err(Fault::Unknown(whole.to_owned()))
-    }
-
-    fn think(&mut self, piece: &str) {
-        self.reasoning += piece.len();
     }
 
     /// What the provider calls the answer.

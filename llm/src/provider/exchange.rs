@@ -5,21 +5,19 @@ use std::time::Duration;
 
 use genai::chat::ChatStreamEvent;
 use interrupt_router::model::{
-    Awaited, ChunkSink, ModelError, ModelReply, PartialReply, ToolOffer,
+    AtProvider, Awaited, ChunkSink, ModelError, ModelReply, PartialReply, ToolOffer,
 };
 use interrupt_router::{Outcome, StopReason, StopScope};
 use tokio::time::Instant;
 
-use super::answer::{Answer, Fault, WholeCalls};
+use super::answer::{Answer, Fault};
 use super::background::CancelOnDrop;
 use super::ending::End;
 use super::event_stream::Frame;
 use super::failure::{self, FailureContext};
 use super::io_thread::{Broken, Item, Items};
 use super::telemetry::CallSpan;
-use crate::chat::{
-    AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded, characters,
-};
+use crate::Ended;
 
 /// How long the rest of a stream is waited for once the provider has said why the answer ends: what it cost may follow, and some
 /// servers never close the connection.
@@ -27,100 +25,6 @@ const REST_WITHIN: Duration = Duration::from_secs(5);
 
 /// The longest text that is kept of a server that sends no events.
 const LONGEST_STRAY: usize = 64 * 1024;
-
-/// How an exchange ends, for either port.
-type Ending = Result<Exchanged, ModelError>;
-
-/// What an exchange gives.
-#[derive(Debug)]
-pub(crate) enum Exchanged {
-    /// A whole answer.
-    Whole(ModelReply),
-    /// An answer that was stopped.
-    Stopped {
-        reason: StopReason,
-        partial: PartialReply,
-        discarded: Discarded,
-        at_provider: AtProvider,
-    },
-}
-
-impl Exchanged {
-    /// The stop of a call that had not begun.
-    pub(crate) fn not_begun(reason: StopReason) -> Self {
-        Self::Stopped {
-            reason,
-            partial: PartialReply::default(),
-            discarded: Discarded::default(),
-            at_provider: AtProvider::NothingUnderWay,
-        }
-    }
-
-    /// Tells the span of the call how it ended.
-    pub(crate) fn tell(&self, span: &CallSpan) {
-        match self {
-            Self::Whole(reply) => span.used(reply.usage),
-            Self::Stopped {
-                reason,
-                partial,
-                at_provider,
-                ..
-            } => {
-                span.used(partial.usage);
-                span.interrupted(reason, *at_provider);
-            }
-        }
-    }
-
-    /// The outcome of the model port.
-    pub(crate) fn into_outcome(self) -> Outcome<ModelReply, PartialReply> {
-        match self {
-            Self::Whole(reply) => Outcome::Completed(reply),
-            Self::Stopped {
-                reason, partial, ..
-            } => Outcome::Interrupted { reason, partial },
-        }
-    }
-
-    /// The outcome of the chat port, for a call that gave so many characters to read.
-    pub(crate) fn into_chat(self, read: usize) -> ChatOutcome {
-        match self {
-            Self::Whole(reply) => Outcome::Completed(ChatReply {
-                text: reply.text,
-                tool_requests: reply.tool_requests,
-                usage: ChatUsage::reported(reply.usage),
-                cut_off: reply.cut_off,
-            }),
-            Self::Stopped {
-                reason,
-                at_provider: AtProvider::NothingUnderWay,
-                ..
-            } => ChatPartial::nothing_sent().interrupted(reason),
-            Self::Stopped {
-                reason,
-                partial:
-                    PartialReply {
-                        text,
-                        tool_requests,
-                        usage,
-                    },
-                discarded,
-                at_provider,
-            } => ChatPartial {
-                usage: ChatUsage::of_interrupted(
-                    usage,
-                    read,
-                    characters::written(&text, &tool_requests),
-                ),
-                text,
-                tool_requests,
-                discarded,
-                at_provider,
-            }
-            .interrupted(reason),
-        }
-    }
-}
 
 pub(crate) struct Exchange {
     answer: Answer,
@@ -165,7 +69,7 @@ impl Exchange {
     }
 
     /// Reads the stream. However it ends, it is dropped with it, and that closes the connection.
-    pub(crate) async fn run(mut self, mut items: Items, scope: &StopScope) -> Ending {
+    pub(crate) async fn run(mut self, mut items: Items, scope: &StopScope) -> Ended {
         let limits = self.context.limits;
         let start = Instant::now();
         let deadline = start + limits.whole;
@@ -235,9 +139,9 @@ impl Exchange {
     fn read_library(&mut self, event: &ChatStreamEvent) {
         match event {
             ChatStreamEvent::Chunk(chunk) => self.answer.say(&chunk.content),
-            ChatStreamEvent::ReasoningChunk(chunk) => self.answer.reasoning += chunk.content.len(),
             ChatStreamEvent::End(end) => self.answer.read_library_end(end),
             ChatStreamEvent::Start
+            | ChatStreamEvent::ReasoningChunk(_)
             | ChatStreamEvent::Heartbeat
             | ChatStreamEvent::ThoughtSignatureChunk(_)
             // The end has all of them.
@@ -264,16 +168,8 @@ impl Exchange {
     }
 
     /// Lets go of the connection, and says what there is.
-    async fn stopped(self, reason: StopReason, mut items: Items) -> Exchanged {
-        let WholeCalls {
-            requests,
-            thrown_away,
-        } = self.answer.whole_calls(&self.offers);
-        let discarded = Discarded {
-            reasoning: self.answer.reasoning,
-            tool_call_pieces: thrown_away,
-            waiting_events: items.drain(),
-        };
+    async fn stopped(self, reason: StopReason, items: Items) -> Outcome<ModelReply, PartialReply> {
+        let tool_requests = self.answer.whole_calls(&self.offers);
         let will_tell = self.cancel.as_ref().map(CancelOnDrop::will_tell);
         // Told before anything is waited for.
         drop(self.cancel);
@@ -285,15 +181,14 @@ impl Exchange {
             None if is_closed => AtProvider::ConnectionClosed,
             None => AtProvider::OnlyDiscarded,
         };
-        Exchanged::Stopped {
+        Outcome::Interrupted {
             reason,
             partial: PartialReply {
                 text: self.answer.text().to_owned(),
-                tool_requests: requests,
+                tool_requests,
                 usage: self.answer.usage,
+                at_provider,
             },
-            discarded,
-            at_provider,
         }
     }
 
@@ -326,7 +221,7 @@ impl Exchange {
     }
 
     /// The stream is over. Whether the answer is whole is said by the reason of its end alone.
-    fn ended(mut self) -> Ending {
+    fn ended(mut self) -> Ended {
         if let Some(error) = self.withheld() {
             return Err(error);
         }
@@ -349,7 +244,7 @@ impl Exchange {
             let detail = format!("no arguments arrived for its call of `{}`", without.tool);
             ModelError::Malformed { detail }
         })?;
-        Ok(Exchanged::Whole(ModelReply {
+        Ok(Outcome::Completed(ModelReply {
             text,
             tool_requests,
             usage,

@@ -130,12 +130,6 @@ impl Items {
         self.seen.load(Ordering::Relaxed)
     }
 
-    /// Throws away what has been read from the connection and not been received, and says how many events that is.
-    pub(crate) fn drain(&mut self) -> usize {
-        let waiting = std::iter::from_fn(|| self.receiver.try_recv().ok());
-        waiting.filter(Result::is_ok).count()
-    }
-
     /// Closes the connection, and says whether that was seen to happen within a short time.
     ///
     /// # Cancel safety

@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 
 use super::wire::{Form, Wire};
 use super::{CallLimits, Provider};
-use crate::chat::ChatCall;
 
 /// How a model is asked, for every call alike.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +29,10 @@ pub(crate) struct Manner<'m> {
 
 /// The request and the options of a call.
 pub(crate) fn of(call: &ModelCall, manner: &Manner<'_>) -> (ChatRequest, ChatOptions) {
-    let schema = &*call.schema;
+    let Some(schema) = call.schema.as_deref() else {
+        let said = (call.messages.as_slice(), &*call.tools);
+        return request(said, manner, Vec::new(), (Map::new(), options(manner)));
+    };
     let provider = manner.provider;
     let wire = wire_of(provider, schema);
     let structured = if call.tools.is_empty() || wire.takes_schema_beside_tools(manner.model) {
@@ -80,13 +82,6 @@ fn in_turns(messages: &[Message]) -> Cow<'_, [Message]> {
             Some(whole)
         })
         .collect()
-}
-
-/// The request and the options of a call for free text.
-pub(crate) fn of_chat(call: &ChatCall, manner: &Manner<'_>) -> (ChatRequest, ChatOptions) {
-    let options = options(manner);
-    let said = (call.messages.as_slice(), &*call.tools);
-    request(said, manner, Vec::new(), (Map::new(), options))
 }
 
 /// How the schema is sent: a server that is spoken to like OpenAI and makes a grammar of it is not strict in OpenAI's sense.

@@ -4,24 +4,14 @@
 //! asked for what, what that cost as far as the provider said, and how it ended. An interruption is an
 //! ending like others: only a failure is an error. What was asked and answered is in no span.
 
-use interrupt_router::StopReason;
 use interrupt_router::ask::is_rejected_early;
-use interrupt_router::model::{ModelError, TokenUsage};
+use interrupt_router::model::{AtProvider, ModelError, ModelReply, PartialReply, TokenUsage};
+use interrupt_router::{Outcome, StopReason};
 use reqwest::Url;
 use tokio::time::Instant;
 use tracing::{Span, field};
 
 use super::Provider;
-use crate::chat::AtProvider;
-
-/// What a call asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OutputType {
-    /// JSON that fits a schema.
-    Json,
-    /// Free text.
-    Text,
-}
 
 /// The span of one request.
 #[derive(Debug, Clone)]
@@ -32,7 +22,7 @@ pub(crate) struct CallSpan {
 
 impl CallSpan {
     /// Opens the span; `model` is what the provider calls it.
-    pub(crate) fn open(provider: Provider, model: &str, output: OutputType) -> Self {
+    pub(crate) fn open(provider: Provider, model: &str, asks_for_json: bool) -> Self {
         let span = tracing::info_span!(
             "gen_ai.inference",
             otel.name = format_args!("chat {model}"),
@@ -43,10 +33,7 @@ impl CallSpan {
             gen_ai.provider.name = provider.conventional_name(),
             gen_ai.request.model = model,
             gen_ai.request.stream = true,
-            gen_ai.output.type = match output {
-                OutputType::Json => "json",
-                OutputType::Text => "text",
-            },
+            gen_ai.output.type = if asks_for_json { "json" } else { "text" },
             gen_ai.response.id = field::Empty,
             gen_ai.response.finish_reasons = field::Empty,
             gen_ai.response.time_to_first_chunk = field::Empty,
@@ -96,7 +83,7 @@ impl CallSpan {
     }
 
     /// What the provider said of the cost.
-    pub(crate) fn used(&self, usage: TokenUsage) {
+    fn used(&self, usage: TokenUsage) {
         if let Some(tokens) = usage.input {
             self.span.record("gen_ai.usage.input_tokens", tokens);
         }
@@ -112,24 +99,30 @@ impl CallSpan {
             .record("gen_ai.response.finish_reasons", list.as_str());
     }
 
+    /// How the call ended, where it did not fail.
+    pub(crate) fn ended(&self, outcome: &Outcome<ModelReply, PartialReply>) {
+        match outcome {
+            Outcome::Completed(reply) => self.used(reply.usage),
+            Outcome::Interrupted { reason, partial } => {
+                self.used(partial.usage);
+                self.interrupted(reason, partial.at_provider);
+            }
+        }
+    }
+
     /// The call was interrupted, which is no error. An answer that we gave up ourselves, for it was wrong already, met no
     /// interrupt.
-    pub(crate) fn interrupted(&self, reason: &StopReason, at_provider: AtProvider) {
+    fn interrupted(&self, reason: &StopReason, at_provider: AtProvider) {
         if is_rejected_early(reason) {
             self.span
                 .record("irq.rejected_early", reason.message.as_str());
             return;
         }
         let (source, mode) = (reason.source.name(), reason.mode.name());
-        let at_provider = match at_provider {
-            AtProvider::NothingUnderWay => "nothing_under_way",
-            AtProvider::ConnectionClosed => "connection_closed",
-            AtProvider::BeingTold => "being_told",
-            AtProvider::OnlyDiscarded => "only_discarded",
-        };
         self.span.record("irq.interrupt.source", source);
         self.span.record("irq.interrupt.mode", mode);
-        self.span.record("irq.interrupt.at_provider", at_provider);
+        self.span
+            .record("irq.interrupt.at_provider", at_provider.name());
     }
 
     /// The call failed.

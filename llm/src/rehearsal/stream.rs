@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use interrupt_router::model::{
-    ChunkSink, Message, ModelReply, PartialReply, TokenUsage, ToolRequest,
+    AtProvider, ChunkSink, Message, ModelReply, PartialReply, TokenUsage, ToolRequest,
 };
 use interrupt_router::{Outcome, StopScope};
 use tokio::time::{Instant, sleep_until};
@@ -47,6 +47,7 @@ pub(super) async fn stream(
             input: Some(read),
             output: Some(0),
         },
+        at_provider: AtProvider::NothingUnderWay,
     };
     for (written, piece) in (1_u64..).zip(pieces(&text)) {
         let stopped = match pace {

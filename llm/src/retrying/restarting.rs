@@ -3,9 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interrupt_router::Outcome;
-use interrupt_router::model::{CallNote, ChunkSink};
-
-use crate::port::Port;
+use interrupt_router::model::{CallNote, ChunkSink, ModelReply, PartialReply};
 
 /// Tells the caller's sink that an answer starts again, once something of the new one arrives.
 ///
@@ -41,18 +39,17 @@ impl RestartingSink {
 
     /// The outcome of the last try. If it was interrupted before its first piece, the pieces of the one before still
     /// count.
-    pub(crate) fn kept_in<P: Port>(
+    pub(crate) fn kept_in(
         &self,
-        outcome: Outcome<P::Reply, P::Partial>,
-    ) -> Outcome<P::Reply, P::Partial> {
+        outcome: Outcome<ModelReply, PartialReply>,
+    ) -> Outcome<ModelReply, PartialReply> {
         match outcome {
             Outcome::Interrupted {
                 reason,
                 mut partial,
             } => {
-                let text = P::text(&mut partial);
-                if text.is_empty() {
-                    *text = self.said();
+                if partial.text.is_empty() {
+                    partial.text = self.said();
                 }
                 Outcome::Interrupted { reason, partial }
             }

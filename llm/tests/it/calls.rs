@@ -77,11 +77,16 @@ pub(crate) fn call(dialect: Dialect) -> ModelCall {
             Message::assistant("{}"),
             Message::user("That was empty."),
         ],
-        schema: schema(dialect),
+        schema: Some(schema(dialect)),
         tools: Arc::default(),
         forward: None,
         chunks: None,
     }
+}
+
+/// A call for the next answer of a conversation.
+pub(crate) fn talk(messages: Vec<Message>) -> ModelCall {
+    ModelCall::new(ModelCaller::conversation(RunId::generate()), messages)
 }
 
 /// Keeps the pieces that it is told of.

@@ -1,12 +1,14 @@
 //! Streams from the field, each with what it says: read rightly, or a failure in the provider's words.
 
 use interrupt_router::StopScope;
-use interrupt_router::model::{Message, ModelError, ToolOffer};
-use llm::{ChatCall, ChatModel, ChatReply};
+use interrupt_router::model::{
+    LanguageModel, Message, ModelCall, ModelError, ModelReply, ToolOffer,
+};
+
 use serde_json::json;
 use tests::providers::{Behaviour, WireForm};
 
-use crate::calls::{double, model};
+use crate::calls::{double, model, talk};
 
 use Said::{Call, Fails, FailsForGood, Text};
 use WireForm::{Anthropic, Gemini, OpenAi, OpenAiResponses};
@@ -327,7 +329,7 @@ const WRITTEN: [(&str, WireForm, &str, &str, Said); 31] = [
     ),
 ];
 
-async fn answered(form: WireForm, stream: &str) -> Result<ChatReply, ModelError> {
+async fn answered(form: WireForm, stream: &str) -> Result<ModelReply, ModelError> {
     let double = double(form, [Behaviour::Sends(stream.to_owned())]).await;
     let offer = |name: &str, properties: serde_json::Value| ToolOffer {
         name: name.to_owned(),
@@ -335,15 +337,15 @@ async fn answered(form: WireForm, stream: &str) -> Result<ChatReply, ModelError>
         arguments: json!({"type": "object", "properties": properties}),
     };
     let text = json!({"type": "string"});
-    let call = ChatCall {
+    let call = ModelCall {
         tools: [
             offer("odd__delete_rows", json!({"table": text, "where": text})),
             offer("now", json!({})),
         ]
         .into(),
-        ..ChatCall::new(vec![Message::user("Go.")])
+        ..talk(vec![Message::user("Go.")])
     };
-    let outcome = model(&double, form).chat(call, &StopScope::new()).await?;
+    let outcome = model(&double, form).call(call, &StopScope::new()).await?;
     Ok(outcome.completed().unwrap())
 }
 

@@ -1,18 +1,18 @@
-//! The chat port over the wire forms: whole answers, and interrupts in every phase of a call.
+//! Conversations over the wire forms: whole answers, and interrupts in every phase of a call.
 
+use interrupt_router::schema::Dialect;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use interrupt_router::model::{Message, ModelError};
-use interrupt_router::{Outcome, StopScope};
-use llm::{
-    AtProvider, ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatUsage, Fallback, ModelRegistry,
-    RetryPolicy, Retrying, TokenCount,
+use interrupt_router::model::{
+    AtProvider, LanguageModel, Message, ModelCall, ModelError, PartialReply, TokenUsage,
 };
+use interrupt_router::{Outcome, StopScope};
+use llm::{Fallback, RetryPolicy, Retrying};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
-use crate::calls::{ANSWER, Pieces, double, model, reason, stop_now};
+use crate::calls::{ANSWER, Ending, Pieces, double, model, stop_now, talk};
 
 /// How often each phase is interrupted in each form: 8 phases, 4 forms, more than 1,000 in all.
 const TIMES: usize = 45;
@@ -27,11 +27,11 @@ pub(crate) fn opening(form: WireForm) -> usize {
     }
 }
 
-fn call() -> ChatCall {
-    ChatCall::new(vec![Message::system("Be brief."), Message::user("Hello")])
+fn call() -> ModelCall {
+    talk(vec![Message::system("Be brief."), Message::user("Hello")])
 }
 
-fn partial(outcome: Result<ChatOutcome, ModelError>) -> ChatPartial {
+fn partial(outcome: Ending) -> PartialReply {
     match outcome.unwrap() {
         Outcome::Interrupted { partial, .. } => partial,
         Outcome::Completed(reply) => panic!("{reply:?}"),
@@ -46,12 +46,12 @@ async fn received(double: &ProviderDouble, count: usize) {
 
 /// Stops a call once so many requests have come in.
 async fn stopped_when_received(
-    model: &dyn ChatModel,
+    model: &dyn LanguageModel,
     double: &ProviderDouble,
     count: usize,
-) -> ChatPartial {
+) -> PartialReply {
     let scope = StopScope::new();
-    let (outcome, ()) = tokio::join!(model.chat(call(), &scope), async {
+    let (outcome, ()) = tokio::join!(model.call(call(), &scope), async {
         received(double, count).await;
         stop_now(&scope);
     });
@@ -59,14 +59,14 @@ async fn stopped_when_received(
 }
 
 /// Stops a call once so many pieces have come.
-async fn stopped_after(model: &dyn ChatModel, count: usize) -> (ChatPartial, String) {
+async fn stopped_after(model: &dyn LanguageModel, count: usize) -> (PartialReply, String) {
     let pieces = Pieces::new();
-    let call = ChatCall {
+    let call = ModelCall {
         chunks: Some(pieces.clone()),
         ..call()
     };
     let scope = StopScope::new();
-    let (outcome, ()) = tokio::join!(model.chat(call, &scope), async {
+    let (outcome, ()) = tokio::join!(model.call(call, &scope), async {
         pieces.reached(count).await;
         stop_now(&scope);
     });
@@ -78,11 +78,11 @@ async fn a_whole_answer_has_its_reported_usage_and_the_request_no_schema() {
     for form in WireForm::ALL {
         let double = double(form, [Behaviour::Answers]).await;
         let model = model(&double, form);
-        let outcome = model.chat(call(), &StopScope::new()).await.unwrap();
+        let outcome = model.call(call(), &StopScope::new()).await.unwrap();
         let reply = outcome.completed().unwrap();
         assert_eq!(reply.text, ANSWER);
-        assert_eq!(reply.usage.input, TokenCount::Reported(11));
-        assert_eq!(reply.usage.output, TokenCount::Reported(7));
+        assert_eq!(reply.usage.input, Some(11));
+        assert_eq!(reply.usage.output, Some(7));
         assert!(
             form.schema(&double.received()[0].body).is_none(),
             "{form:?}"
@@ -98,8 +98,8 @@ async fn a_call_that_is_stopped_before_it_begins_sends_nothing_and_costs_nothing
         let scope = StopScope::new();
         stop_now(&scope);
         for _ in 0..TIMES {
-            let partial = partial(model.chat(call(), &scope).await);
-            assert_eq!(partial, ChatPartial::nothing_sent());
+            let partial = partial(model.call(call(), &scope).await);
+            assert_eq!(partial, PartialReply::never_made());
             assert!(!partial.may_be_billed());
         }
         assert_eq!(double.received_count(), 0);
@@ -113,7 +113,7 @@ async fn an_interrupt_while_it_connects_leaves_nothing_behind() {
         let model = model(&double, form);
         for _ in 0..TIMES {
             let scope = StopScope::new();
-            let (outcome, ()) = tokio::join!(model.chat(call(), &scope), async {
+            let (outcome, ()) = tokio::join!(model.call(call(), &scope), async {
                 stop_now(&scope);
             });
             assert_eq!(partial(outcome).text, "");
@@ -134,7 +134,6 @@ async fn an_interrupt_before_headers_closes_the_connection() {
             assert_ne!(partial.at_provider, AtProvider::NothingUnderWay);
             seen_to_close += usize::from(partial.at_provider == AtProvider::ConnectionClosed);
             assert!(partial.may_be_billed());
-            assert!(matches!(partial.usage.input, TokenCount::Estimated { .. }));
             double.hang_ups().reached(time).await;
         }
         assert_eq!(double.received_count(), TIMES, "no further request");
@@ -155,8 +154,7 @@ async fn an_interrupt_between_pieces_or_within_one_keeps_what_had_arrived() {
                 assert_eq!(partial.text, ANSWER[..10]);
                 assert_eq!(partial.text, shown, "what is kept is what was shown");
                 assert_ne!(partial.at_provider, AtProvider::NothingUnderWay);
-                assert_ne!(partial.usage.output.tokens(), None);
-                assert_ne!(partial.usage.output.tokens(), Some(0));
+                assert!(partial.may_be_billed(), "never silently nothing");
                 double.hang_ups().reached(time).await;
             }
             assert_eq!(double.received_count(), TIMES, "no further request");
@@ -200,7 +198,7 @@ async fn an_interrupt_during_a_wait_between_tries_ends_the_call_whole() {
             for time in 1..=TIMES {
                 let partial = stopped_when_received(&model, &double, time).await;
                 // Never silently nothing: nobody said what the failed try cost.
-                assert_ne!(partial.usage, ChatUsage::NOTHING_SENT);
+                assert_ne!(partial.usage, TokenUsage::NOTHING);
             }
             assert_eq!(double.received_count(), TIMES, "no further request");
         }
@@ -221,15 +219,19 @@ async fn pieces_of_a_try_that_broke_off_are_kept_by_an_interrupt_of_the_wait() {
 }
 
 /// Fails every call, and stops its scope first.
-struct FailsAndStops;
+struct FailsAndStops(Dialect);
 
 #[async_trait]
-impl ChatModel for FailsAndStops {
+impl LanguageModel for FailsAndStops {
     fn name(&self) -> &str {
         "fails"
     }
 
-    async fn chat(&self, _call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
+    fn dialect(&self) -> Dialect {
+        self.0
+    }
+
+    async fn call(&self, _call: ModelCall, scope: &StopScope) -> Ending {
         stop_now(scope);
         Err(ModelError::BrokenOff { received: 0 })
     }
@@ -239,11 +241,12 @@ impl ChatModel for FailsAndStops {
 async fn an_interrupt_between_two_models_of_a_chain_ends_it_whole() {
     for form in WireForm::ALL {
         let double = double(form, [Behaviour::Answers]).await;
-        let second: Arc<dyn ChatModel> = Arc::new(model(&double, form));
-        let chain = Fallback::new(Arc::new(FailsAndStops), vec![second]);
+        let second: Arc<dyn LanguageModel> = Arc::new(model(&double, form));
+        let first = Arc::new(FailsAndStops(second.dialect()));
+        let chain = Fallback::new(first, vec![second]).unwrap();
         for _ in 0..TIMES {
-            let partial = partial(chain.chat(call(), &StopScope::new()).await);
-            assert_eq!(partial.usage.output, TokenCount::Unknown);
+            let partial = partial(chain.call(call(), &StopScope::new()).await);
+            assert_eq!(partial.usage.output, None);
         }
         assert_eq!(double.received_count(), 0, "no later model is asked");
     }
@@ -261,7 +264,8 @@ async fn a_chain_asks_the_next_model_and_an_interrupt_there_ends_it_too() {
             Arc::new(model(&stalling, form)),
             Arc::new(model(&never, form)),
         ],
-    );
+    )
+    .unwrap();
     let (partial, shown) = stopped_after(&chain, 3).await;
     assert_eq!(partial.text, ANSWER[..10]);
     assert_eq!(
@@ -272,29 +276,26 @@ async fn a_chain_asks_the_next_model_and_an_interrupt_there_ends_it_too() {
 }
 
 #[tokio::test]
-async fn the_registry_interrupts_every_model_and_later_calls_are_free() {
+async fn one_stop_ends_the_calls_of_all_models_of_an_agent() {
     let form = WireForm::OpenAi;
     let double = double(form, [Behaviour::Endless]).await;
-    let registry = ModelRegistry::new();
-    let main = registry.register("main", Arc::new(model(&double, form)));
-    let spare = registry.register("spare", Arc::new(model(&double, form)));
-    assert_eq!(registry.names(), ["main", "spare"]);
-    let scope = StopScope::new();
+    let main = model(&double, form);
+    let chain = Fallback::new(
+        Arc::new(model(&double, form)),
+        vec![Arc::new(model(&double, form))],
+    );
+    let (agent, spare) = (StopScope::new(), chain.unwrap());
+    let (of_main, of_spare) = (agent.child(), agent.child());
     let (first, second, ()) = tokio::join!(
-        main.chat(call(), &scope),
-        spare.chat(call(), &scope),
+        main.call(call(), &of_main),
+        spare.call(call(), &of_spare),
         async {
             received(&double, 2).await;
-            registry.interrupt(reason());
+            stop_now(&agent);
         }
     );
     partial(first);
     partial(second);
-    assert!(!scope.is_stopping(), "the caller's scope is its own");
     double.hang_ups().reached(2).await;
-    let (later, ()) = tokio::join!(main.chat(call(), &scope), async {
-        received(&double, 3).await;
-        stop_now(&scope);
-    });
-    partial(later);
+    assert_eq!(double.received_count(), 2, "no later model is asked");
 }

@@ -1,12 +1,12 @@
 //! Why an answer ends, over the wire forms: the good ends are on a list, and every other word is a failure that is told with it.
 
 use interrupt_router::StopScope;
-use interrupt_router::model::{Message, ModelError};
-use llm::{ChatCall, ChatModel, ChatReply};
+use interrupt_router::model::{LanguageModel, Message, ModelCall, ModelError, ModelReply};
+
 use serde_json::json;
 use tests::providers::{Behaviour, WireForm};
 
-use crate::calls::{double, model};
+use crate::calls::{double, model, talk};
 use crate::tools::offers;
 
 /// What an end means.
@@ -163,13 +163,13 @@ fn stream(form: WireForm, word: &str, has_last_line: bool) -> Behaviour {
     Behaviour::Sends(text)
 }
 
-async fn answered(form: WireForm, behaviour: Behaviour) -> Result<ChatReply, ModelError> {
+async fn answered(form: WireForm, behaviour: Behaviour) -> Result<ModelReply, ModelError> {
     let double = double(form, [behaviour]).await;
-    let call = ChatCall {
+    let call = ModelCall {
         tools: offers(),
-        ..ChatCall::new(vec![Message::user("Go.")])
+        ..talk(vec![Message::user("Go.")])
     };
-    let outcome = model(&double, form).chat(call, &StopScope::new()).await?;
+    let outcome = model(&double, form).call(call, &StopScope::new()).await?;
     Ok(outcome.completed().unwrap())
 }
 

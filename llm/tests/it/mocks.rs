@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use interrupt_router::StopScope;
-use interrupt_router::model::{Message, ModelError};
-use llm::{CallLimits, ChatCall, ChatModel, ProviderModel, RetryPolicy, Retrying};
+use interrupt_router::model::{LanguageModel, Message, ModelError};
+use llm::{CallLimits, ProviderModel, RetryPolicy, Retrying};
 use serde_json::{Value, json};
 use tests::providers::WireForm;
 
-use crate::calls::{limits, model_at};
+use crate::calls::{limits, model_at, talk};
 
 /// A stall that is longer than a client should wait.
 const STALL: Duration = Duration::from_secs(4);
@@ -25,9 +25,9 @@ fn model(address: &str, form: WireForm, path: &str) -> Retrying<ProviderModel> {
     Retrying::new(model, RetryPolicy::default())
 }
 
-async fn asked(model: &impl ChatModel, what: &str) -> Result<String, ModelError> {
-    let call = ChatCall::new(vec![Message::user(what)]);
-    let outcome = model.chat(call, &StopScope::new()).await?;
+async fn asked(model: &impl LanguageModel, what: &str) -> Result<String, ModelError> {
+    let call = talk(vec![Message::user(what)]);
+    let outcome = model.call(call, &StopScope::new()).await?;
     Ok(outcome.completed().unwrap().text)
 }
 

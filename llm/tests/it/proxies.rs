@@ -4,15 +4,15 @@
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-use interrupt_router::model::Message;
+use interrupt_router::model::{AtProvider, LanguageModel, Message, ModelCall};
 use interrupt_router::{Outcome, StopScope};
-use llm::{AtProvider, ChatCall, ChatModel, ProviderModel};
+use llm::ProviderModel;
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 
-use crate::calls::{ANSWER, Pieces, limits, model_at, stop_now};
+use crate::calls::{ANSWER, Pieces, limits, model_at, stop_now, talk};
 use crate::chat::opening;
 
 /// Where the child finds the certificate to trust. Its being set makes a test the child.
@@ -79,20 +79,20 @@ async fn lead(mut client: TcpStream, port: u16, asked: Arc<Mutex<Vec<String>>>) 
     let _ended = copy_bidirectional(&mut client, &mut server).await;
 }
 
-fn call() -> ChatCall {
-    ChatCall::new(vec![Message::user("Hello")])
+fn call() -> ModelCall {
+    talk(vec![Message::user("Hello")])
 }
 
 /// What the child does: a whole answer, then one that is interrupted.
 async fn calls(model: ProviderModel) {
-    let outcome = model.chat(call(), &StopScope::new()).await.unwrap();
+    let outcome = model.call(call(), &StopScope::new()).await.unwrap();
     assert_eq!(outcome.completed().unwrap().text, ANSWER);
     let (scope, pieces) = (StopScope::new(), Pieces::new());
-    let call = ChatCall {
+    let call = ModelCall {
         chunks: Some(pieces.clone()),
         ..call()
     };
-    let (outcome, ()) = tokio::join!(model.chat(call, &scope), async {
+    let (outcome, ()) = tokio::join!(model.call(call, &scope), async {
         pieces.reached(2).await;
         stop_now(&scope);
     });

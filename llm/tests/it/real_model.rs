@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use interrupt_router::model::Message;
+use interrupt_router::model::{LanguageModel, Message};
 use interrupt_router::{Outcome, StopScope};
-use llm::{ChatCall, ChatModel, ModelId, ModelProfile, ProviderModel};
+use llm::{ModelId, ModelProfile, ProviderModel};
 use serde_json::Value;
 
-use crate::calls::stop_now;
+use crate::calls::{stop_now, talk};
 
 /// How long a server may generate on, at the median.
 const STOPPED_WITHIN: Duration = Duration::from_millis(50);
@@ -39,10 +39,10 @@ async fn an_interrupted_server_stops_generating() {
     for number in 0..count {
         let scope = StopScope::new();
         let story = format!("Tell a long story, number {number}.");
-        let call = ChatCall::new(vec![Message::user(story)]);
+        let call = talk(vec![Message::user(story)]);
         // Spread over the beginning of an answer, in no order.
         let wait = Duration::from_millis((number as u64 * 7_919) % 400);
-        let (ended, stopped) = tokio::join!(model.chat(call, &scope), async {
+        let (ended, stopped) = tokio::join!(model.call(call, &scope), async {
             tokio::time::sleep(wait).await;
             stop_now(&scope);
             Instant::now()

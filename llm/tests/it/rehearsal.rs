@@ -82,7 +82,7 @@ async fn an_answer_fits_every_dialect_and_its_constraints() {
     for dialect in Dialect::ALL {
         let model = rehearsal(3).with_dialect(dialect);
         let call = call(model.dialect());
-        let schema = call.schema.clone();
+        let schema = call.schema.clone().unwrap();
         let text = text(&model, call).await;
         if dialect == Dialect::JsonSchema {
             JsonSchemaConstraints::new()

@@ -40,7 +40,7 @@ async fn the_schema_arrives_as_it_was_given_and_the_provider_takes_it() {
         let double = double(form, [Behaviour::Answers]).await;
         let model = model(&double, form);
         let call = call(model.dialect());
-        let sent = call.schema.text().to_owned();
+        let sent = call.schema_text().to_owned();
         model.call(call, &StopScope::new()).await.unwrap();
         let received = double.received();
         let body = &received[0].body;

@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use interrupt_router::StopScope;
-use interrupt_router::model::{LanguageModel, Message};
-use llm::{ChatCall, ChatModel, RetryPolicy, Retrying};
+use interrupt_router::model::{LanguageModel, Message, ModelCall};
+use llm::{RetryPolicy, Retrying};
 use tests::providers::{Behaviour, WireForm};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::calls::{Pieces, call, double, model, stop_now};
+use crate::calls::{Pieces, call, double, model, stop_now, talk};
 use crate::chat::opening;
 
 type Fields = BTreeMap<String, String>;
@@ -93,8 +93,8 @@ impl Capture {
     }
 }
 
-fn talk() -> ChatCall {
-    ChatCall::new(vec![Message::user(
+fn private_question() -> ModelCall {
+    talk(vec![Message::user(
         "a question that nobody else shall read",
     )])
 }
@@ -110,7 +110,10 @@ async fn a_whole_answer_says_whom_was_asked_and_what_it_cost() {
         let (capture, _guard) = Capture::start();
         let double = double(form, [Behaviour::Answers]).await;
         let model = model(&double, form);
-        model.chat(talk(), &StopScope::new()).await.unwrap();
+        model
+            .call(private_question(), &StopScope::new())
+            .await
+            .unwrap();
         let json = call(model.dialect());
         model.call(json, &StopScope::new()).await.unwrap();
         let spans = capture.spans();
@@ -151,12 +154,12 @@ async fn an_interruption_is_no_error() {
         let double = double(form, [Behaviour::StallsAfter(opening(form) + 2)]).await;
         let model = model(&double, form);
         let pieces = Pieces::new();
-        let call = ChatCall {
+        let call = ModelCall {
             chunks: Some(pieces.clone()),
-            ..talk()
+            ..private_question()
         };
         let scope = StopScope::new();
-        let (ended, ()) = tokio::join!(model.chat(call, &scope), async {
+        let (ended, ()) = tokio::join!(model.call(call, &scope), async {
             pieces.reached(2).await;
             stop_now(&scope);
         });
@@ -198,7 +201,10 @@ async fn each_try_has_a_span_and_a_failure_is_an_error_of_its_type() {
         ..RetryPolicy::default()
     };
     let model = Retrying::new(model(&double, form), policy);
-    model.chat(talk(), &StopScope::new()).await.unwrap();
+    model
+        .call(private_question(), &StopScope::new())
+        .await
+        .unwrap();
     let spans = capture.spans();
     let types: Vec<Option<&str>> = spans
         .iter()
@@ -221,7 +227,10 @@ async fn each_try_has_a_span_of_its_own_below_that_of_the_call() {
         ..RetryPolicy::default()
     };
     let model = Retrying::new(model(&double, form), policy);
-    model.chat(talk(), &StopScope::new()).await.unwrap();
+    model
+        .call(private_question(), &StopScope::new())
+        .await
+        .unwrap();
     let tries = capture.spans();
     assert_eq!(tries.len(), 2);
     assert_eq!(tries[0]["error.type"], "500");

@@ -2,25 +2,24 @@
 
 use std::time::Duration;
 
-use interrupt_router::model::{Message, ModelError};
-use interrupt_router::{Outcome, StopScope};
-use llm::{
-    AtProvider, ChatCall, ChatModel, ChatPartial, ProviderError, ProviderModel, RetryPolicy,
-    Retrying,
+use interrupt_router::model::{
+    AtProvider, LanguageModel, Message, ModelCall, ModelError, PartialReply,
 };
+use interrupt_router::{Outcome, StopScope};
+use llm::{ProviderError, ProviderModel, RetryPolicy, Retrying};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, Received, Transport, WireForm};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
-use crate::calls::{ANSWER, Pieces, limits, model_at, stop_now};
+use crate::calls::{ANSWER, Pieces, limits, model_at, stop_now, talk};
 use crate::chat::opening;
 
 /// How often each phase is interrupted over each transport in each form: 5 phases, 3 transports, 4
 /// forms, more than 1,000 in all.
 const TIMES: usize = 20;
 
-fn call() -> ChatCall {
-    ChatCall::new(vec![Message::user("Hello")])
+fn call() -> ModelCall {
+    talk(vec![Message::user("Hello")])
 }
 
 async fn double(
@@ -44,11 +43,11 @@ fn model(double: &ProviderDouble, form: WireForm) -> ProviderModel {
 /// Stops a call when `until` says so, and gives what there is of it.
 async fn stopped(
     model: &ProviderModel,
-    call: ChatCall,
+    call: ModelCall,
     until: impl Future<Output = ()>,
-) -> ChatPartial {
+) -> PartialReply {
     let scope = StopScope::new();
-    let (outcome, ()) = tokio::join!(model.chat(call, &scope), async {
+    let (outcome, ()) = tokio::join!(model.call(call, &scope), async {
         until.await;
         stop_now(&scope);
     });
@@ -58,9 +57,9 @@ async fn stopped(
     }
 }
 
-async fn stopped_after(model: &ProviderModel, count: usize) -> ChatPartial {
+async fn stopped_after(model: &ProviderModel, count: usize) -> PartialReply {
     let pieces = Pieces::new();
-    let call = ChatCall {
+    let call = ModelCall {
         chunks: Some(pieces.clone()),
         ..call()
     };
@@ -80,7 +79,7 @@ async fn a_whole_answer_is_the_same_over_every_transport() {
             let double = double(transport, form, [Behaviour::Answers]).await;
             let model = model(&double, form);
             for _ in 0..3 {
-                let outcome = model.chat(call(), &StopScope::new()).await.unwrap();
+                let outcome = model.call(call(), &StopScope::new()).await.unwrap();
                 let reply = outcome.completed().unwrap();
                 assert_eq!(reply.text, ANSWER, "{transport:?} {form:?}");
             }
@@ -94,7 +93,7 @@ async fn who_is_not_vouched_for_is_not_spoken_to() {
     let form = WireForm::OpenAi;
     let double = double(Transport::Http2OverTls, form, [Behaviour::Answers]).await;
     let model = model_at(double.address(), form, RIGHT_KEY, limits());
-    let error = model.chat(call(), &StopScope::new()).await.unwrap_err();
+    let error = model.call(call(), &StopScope::new()).await.unwrap_err();
     assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
     assert_eq!(double.received_count(), 0, "the key went nowhere");
     let refused = model.trusting(b"no certificate").unwrap_err();
@@ -172,7 +171,7 @@ async fn an_interrupt_ends_one_call_of_a_shared_connection_and_no_other() {
     let model = model(&double, form);
     let (partial, whole) = tokio::join!(stopped(&model, call(), received(&double, 2)), async {
         received(&double, 1).await;
-        model.chat(call(), &StopScope::new()).await
+        model.call(call(), &StopScope::new()).await
     });
     assert_ne!(partial.at_provider, AtProvider::NothingUnderWay);
     assert_eq!(whole.unwrap().completed().unwrap().text, ANSWER);
@@ -188,7 +187,7 @@ async fn an_interrupt_of_a_handshake_that_stalls_closes_the_connection() {
         let model = model_at(&address, form, RIGHT_KEY, limits());
         for _ in 0..TIMES {
             let scope = StopScope::new();
-            let (outcome, end) = tokio::join!(model.chat(call(), &scope), async {
+            let (outcome, end) = tokio::join!(model.call(call(), &scope), async {
                 let (mut stream, _peer) = listener.accept().await.unwrap();
                 let mut hello = [0; 16];
                 stream.read_exact(&mut hello).await.unwrap();
@@ -222,7 +221,7 @@ async fn failures_are_tried_again_over_every_transport() {
                 ..RetryPolicy::default()
             };
             let retrying = Retrying::new(model(&double, form), policy);
-            let outcome = retrying.chat(call(), &StopScope::new()).await;
+            let outcome = retrying.call(call(), &StopScope::new()).await;
             let reply = outcome.unwrap().completed().unwrap();
             assert_eq!(reply.text, ANSWER, "{transport:?} {form:?}");
             assert_eq!(double.received_count(), 6);

@@ -34,7 +34,9 @@ pub(super) fn choice<T: Routing>(context: &LlmCallContext<T>, dialect: Dialect) 
     let offered = context.offered();
     let mut call = context.to_call(dialect);
     call.caller.purpose = Purpose::Route;
-    call.schema = AnswerSchemaRef::Shared(Arc::new(choice_schema(offered, dialect)));
+    call.schema = Some(AnswerSchemaRef::Shared(Arc::new(choice_schema(
+        offered, dialect,
+    ))));
     call.chunks = context
         .chunks
         .clone()

@@ -164,7 +164,7 @@ where
                 correction: 0,
             },
             messages: review_messages(agent_type, details, payload, context.conversation),
-            schema: AnswerSchemaRef::Shared(Arc::new(schema)),
+            schema: Some(AnswerSchemaRef::Shared(Arc::new(schema))),
             tools: Arc::default(),
             forward: None,
             chunks: None,

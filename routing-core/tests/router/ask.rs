@@ -183,7 +183,7 @@ async fn the_route_is_chosen_first_and_then_its_request_is_filled_in() {
     assert_eq!(purposes, [Purpose::Route, Purpose::Step]);
     // The first offers names and nothing else, the second that one request alone.
     assert_eq!(
-        calls[0].schema.text(),
+        calls[0].schema_text(),
         r#"{"type":"object","properties":{"route":{"type":"string","enum":["paint","wood","throw"]}},"required":["route"],"additionalProperties":false}"#
     );
     let last = &calls[0].messages.last().unwrap().text;
@@ -192,10 +192,10 @@ async fn the_route_is_chosen_first_and_then_its_request_is_filled_in() {
         "{last}"
     );
     assert_eq!(
-        calls[1].schema.text(),
+        calls[1].schema_text(),
         WorkWoodRoute::schema(Dialect::JsonSchema).text()
     );
-    assert!(!calls[1].schema.text().contains("colour"));
+    assert!(!calls[1].schema_text().contains("colour"));
     // What was asked in the first step does not stand in the second.
     assert_eq!(calls[1].messages.len(), 2);
 }
@@ -244,8 +244,7 @@ async fn a_route_that_is_withheld_is_not_offered_and_not_taken() {
     assert!(asked.completed().unwrap().routing.paint.is_some());
     assert!(
         !model.calls.lock().unwrap()[0]
-            .schema
-            .text()
+            .schema_text()
             .contains("throw")
     );
     // What leads forward is named first.
@@ -371,7 +370,7 @@ async fn a_model_that_does_not_see_its_schema_is_told_the_fields_of_its_request(
           - `finish` (one of \"Oil\", \"Wax\")\n- `urgent` (true or false, may be left out)"
     );
     // A number is bounded on both sides by what its type takes.
-    let schema = calls[1].schema.text();
+    let schema = calls[1].schema_text();
     assert!(
         schema.contains(r#""minimum":0,"#) && schema.contains(r#""maximum":999999999"#),
         "{schema}"

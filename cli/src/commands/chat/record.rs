@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use interrupt_router::StopReason;
-use interrupt_router::model::ToolRequest;
-use llm::{AtProvider, ChatPartial, ChatUsage, ConversationEvent, TokenCount};
+use interrupt_router::model::{AtProvider, PartialReply, TokenUsage, ToolRequest};
+use llm::ConversationEvent;
 use serde_json::{Value, json};
 
 use super::lines::Output;
@@ -81,7 +81,7 @@ fn of_reason(reason: &StopReason) -> Value {
         "timestamp": reason.timestamp})
 }
 
-fn of_partial(partial: &ChatPartial) -> Value {
+fn of_partial(partial: &PartialReply) -> Value {
     let at_provider = match partial.at_provider {
         AtProvider::NothingUnderWay => "nothingUnderWay",
         AtProvider::ConnectionClosed => "connectionClosed",
@@ -94,49 +94,38 @@ fn of_partial(partial: &ChatPartial) -> Value {
         "usage": of_usage(partial.usage),
         "atProvider": at_provider,
         "mayBeBilled": partial.may_be_billed(),
-        "discarded": {
-            "reasoningBytes": partial.discarded.reasoning,
-            "toolCallPieces": partial.discarded.tool_call_pieces,
-            "waitingEvents": partial.discarded.waiting_events,
-        },
     })
 }
 
-fn of_usage(usage: ChatUsage) -> Value {
+fn of_usage(usage: TokenUsage) -> Value {
     json!({"input": of_count(usage.input), "output": of_count(usage.output)})
 }
 
-fn of_count(count: TokenCount) -> Value {
-    match count {
-        TokenCount::Unknown => json!({"known": "no"}),
-        TokenCount::NothingSent => json!({"known": "nothingSent", "tokens": 0}),
-        TokenCount::Reported(tokens) => json!({"known": "reported", "tokens": tokens}),
-        TokenCount::Estimated { tokens, method } => {
-            json!({"known": "estimated", "tokens": tokens, "method": method.name()})
-        }
+fn of_count(said: Option<u64>) -> Value {
+    match said {
+        None => json!({"known": "no"}),
+        Some(tokens) => json!({"known": "reported", "tokens": tokens}),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use llm::{ChatPartial, ChatUsage, ConversationEvent, EstimationMethod, TokenCount};
+    use interrupt_router::model::{PartialReply, TokenUsage};
+    use llm::ConversationEvent;
 
     use super::record;
     use crate::commands::chat::now;
 
     #[test]
     fn an_interrupt_tells_what_is_kept_and_how_its_cost_is_known() {
-        let usage = ChatUsage {
-            input: TokenCount::Reported(3),
-            output: TokenCount::Estimated {
-                tokens: 1,
-                method: EstimationMethod::QuarterOfCharacters,
-            },
+        let usage = TokenUsage {
+            input: Some(3),
+            output: None,
         };
-        let partial = ChatPartial {
+        let partial = PartialReply {
             text: "half".to_owned(),
             usage,
-            ..ChatPartial::default()
+            ..PartialReply::default()
         };
         let event = ConversationEvent::Interrupted {
             reason: now("Esc"),
@@ -146,8 +135,7 @@ mod tests {
         assert_eq!(record["reason"]["message"], "Esc");
         assert_eq!(record["partial"]["text"], "half");
         assert_eq!(record["partial"]["usage"]["input"]["known"], "reported");
-        let output = &record["partial"]["usage"]["output"];
-        assert_eq!(output["method"], "quarter_of_characters");
-        assert_eq!(output["tokens"], 1);
+        assert_eq!(record["partial"]["usage"]["output"]["known"], "no");
+        assert_eq!(record["partial"]["mayBeBilled"], true);
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crossterm::event::Event;
 use interrupt_router::StopSource;
-use interrupt_router::model::{CallNote, ModelError};
+use interrupt_router::model::{AtProvider, CallNote, ModelError, PartialReply};
 use interrupts::signals::{OsSignals, Signal};
-use llm::{ChatPartial, Conversation, ConversationEvent, ConversationRunEnd};
+use llm::{Conversation, ConversationEvent, ConversationRunEnd};
 use tokio::task::{JoinError, JoinSet};
 use tools::{InterruptController, wording};
 
@@ -420,12 +420,12 @@ impl Talk {
 }
 
 /// What is known of an interrupted call.
-fn partial_text(partial: &ChatPartial) -> String {
+fn partial_text(partial: &PartialReply) -> String {
     let provider = match partial.at_provider {
-        llm::AtProvider::NothingUnderWay => "no request was under way",
-        llm::AtProvider::ConnectionClosed => "the connection is closed",
-        llm::AtProvider::BeingTold => "the provider is being told to cancel it",
-        llm::AtProvider::OnlyDiscarded => "the answer is no longer read",
+        AtProvider::NothingUnderWay => "no request was under way",
+        AtProvider::ConnectionClosed => "the connection is closed",
+        AtProvider::BeingTold => "the provider is being told to cancel it",
+        AtProvider::OnlyDiscarded => "the answer is no longer read",
     };
     let billed = if partial.may_be_billed() {
         "; it may still be billed"

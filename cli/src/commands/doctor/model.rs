@@ -123,7 +123,7 @@ fn call(
                 "May I read the file README.md? Choices: `yes` reads it, `no` leaves it.",
             ),
         ],
-        schema: AnswerSchemaRef::Fixed(schema),
+        schema: Some(AnswerSchemaRef::Fixed(schema)),
         tools: Arc::default(),
         forward: None,
         chunks,

@@ -11,7 +11,7 @@ use interrupts::SystemClock;
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
-use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
+use interrupts::money::{Money, PriceTable};
 use interrupts::policy::{Policy, Subject};
 use interrupts::signals::SignalSettings;
 use interrupts::{ActorName, NameError};
@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::run_owner::LocalRun;
-use crate::spending::{Spending, amount, no_price, order, prices, spent};
+use crate::spending::{Spending, amount, order, paying, prices};
 use crate::time::Grace;
 use crate::workflows;
 
@@ -216,10 +216,7 @@ impl OuterLimits {
     /// A usage failure if it has none.
     pub(super) fn check(&self, model: &str) -> Result<(), Failure> {
         match &self.spending {
-            Some(Spending { prices, .. }) => prices
-                .price(model)
-                .map(drop)
-                .map_err(|error| no_price(&error)),
+            Some(spending) => spending.check(model),
             None => Ok(()),
         }
     }
@@ -235,24 +232,11 @@ impl OuterLimits {
         kept: &LocalRun,
         used: &RunUse,
     ) -> Result<Arc<dyn LanguageModel>, Failure> {
-        let Some(Spending { limit, prices }) = &self.spending else {
+        let Some(spending) = self.spending.clone() else {
             return Ok(model);
         };
-        let price = prices
-            .price(model.name())
-            .map_err(|error| no_price(&error))?;
-        let bound = CallBound::default();
-        let sink = self.sink(kept)?;
-        let budget = Budget::new(BudgetConfig {
-            limit: *limit,
-            spent: spent(&used.calls, &price, bound),
-            warn_at: 80,
-            prices: prices.clone(),
-            sink,
-            clock: Arc::new(SystemClock),
-        });
-        let paid = BudgetedModel::new(model, budget, bound);
-        Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
+        let budget = spending.budget(model.name(), &used.calls, self.sink(kept)?)?;
+        paying(model, budget)
     }
 
     /// Pauses the run when a limit is reached.

@@ -1,14 +1,13 @@
 //! Starting, interrupting and finishing at once, in many schedules: in any order, an interrupt is neither lost nor
 //! reported twice, and no message is lost.
 
-use interrupt_router::model::{Role, ToolRequest};
+use interrupt_router::model::{ModelReply, PartialReply, Role, TokenUsage, ToolRequest};
 use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{check_random, thread};
 
 use super::{Machine, NextAction, RunNumber, StepEnd};
-use crate::chat::{ChatPartial, ChatReply, ChatUsage};
 use crate::conversation::event::{
     ConversationEvent, ConversationRunEnd, ConversationStatus, StopOutcome,
 };
@@ -56,9 +55,9 @@ fn step(machine: &Shared, run: RunNumber) -> StepEnd {
     for piece in ["one ", "two ", "three"] {
         let mut machine = machine.lock().unwrap();
         if machine.status() == ConversationStatus::Interrupting {
-            let partial = ChatPartial {
+            let partial = PartialReply {
                 text,
-                ..ChatPartial::nothing_sent()
+                ..PartialReply::never_made()
             };
             return StepEnd::Interrupted {
                 reason: reason(StopMode::Immediate),
@@ -76,10 +75,10 @@ fn step(machine: &Shared, run: RunNumber) -> StepEnd {
         .iter()
         .any(|entry| entry.message.role == Role::Tool);
     let requests = if asks { 2 } else { 0 };
-    StepEnd::Answered(ChatReply {
+    StepEnd::Answered(ModelReply {
         tool_requests: vec![ToolRequest::new("same", "list", "{}"); requests],
         text,
-        usage: ChatUsage::default(),
+        usage: TokenUsage::default(),
         cut_off: false,
     })
 }

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
-use interrupt_router::model::{ModelError, Role, ToolRequest};
+use interrupt_router::model::{
+    ModelError, ModelReply, PartialReply, Role, TokenUsage, ToolRequest,
+};
 use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::{Machine, NextAction, RunNumber, StepEnd};
-use crate::chat::{ChatPartial, ChatReply, ChatUsage};
 use crate::conversation::event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
 };
@@ -28,20 +29,20 @@ fn interrupt() -> StopReason {
 }
 
 fn answer(text: &str) -> StepEnd {
-    StepEnd::Answered(ChatReply {
+    StepEnd::Answered(ModelReply {
         tool_requests: Vec::new(),
         text: text.to_owned(),
-        usage: ChatUsage::default(),
+        usage: TokenUsage::default(),
         cut_off: false,
     })
 }
 
 /// An answer that asks for so many tools, all with the same id.
 fn asking(text: &str, count: usize) -> StepEnd {
-    StepEnd::Answered(ChatReply {
+    StepEnd::Answered(ModelReply {
         tool_requests: vec![ToolRequest::new("same", "list", "{}"); count],
         text: text.to_owned(),
-        usage: ChatUsage::default(),
+        usage: TokenUsage::default(),
         cut_off: false,
     })
 }
@@ -58,9 +59,9 @@ fn result(text: &str) -> ToolResult {
 fn cut_at(text: &str) -> StepEnd {
     StepEnd::Interrupted {
         reason: interrupt(),
-        partial: ChatPartial {
+        partial: PartialReply {
             text: text.to_owned(),
-            ..ChatPartial::default()
+            ..PartialReply::default()
         },
     }
 }
@@ -303,9 +304,9 @@ fn whole_requests_of_an_interrupted_answer_are_kept_with_results_that_say_they_n
         (machine, run)
     };
     machine.ask(interrupt());
-    let partial = ChatPartial {
+    let partial = PartialReply {
         tool_requests: vec![ToolRequest::new("a", "list", "{}")],
-        ..ChatPartial::default()
+        ..PartialReply::default()
     };
     let ended = StepEnd::Interrupted {
         reason: interrupt(),

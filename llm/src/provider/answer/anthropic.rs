@@ -88,7 +88,6 @@ impl Answer {
 
     fn extend_thought(&mut self, part: &str, delta: &Value) {
         let more = text(delta, &format!("/{part}"));
-        self.think(more);
         self.kept += more.len();
         if let Some(block) = &mut self.thought {
             let so_far = text(block, &format!("/{part}")).to_owned();

@@ -34,15 +34,12 @@ impl Answer {
         let wanted_again = text(delta, "/reasoning_content");
         self.reasoning_text.push_str(wanted_again);
         self.kept += wanted_again.len();
-        self.think(wanted_again);
-        self.think(text(delta, "/reasoning"));
         match delta.get("content") {
             Some(Value::String(piece)) => self.say(piece),
             Some(Value::Array(parts)) => {
                 for part in parts {
-                    match text(part, "/type") {
-                        "thinking" => self.think(&part.to_string()),
-                        _ => self.say(text(part, "/text")),
+                    if text(part, "/type") != "thinking" {
+                        self.say(text(part, "/text"));
                     }
                 }
             }

@@ -30,9 +30,7 @@ impl Answer {
 
     fn read_part(&mut self, part: &Value) {
         let piece = text(part, "/text");
-        if part.get("thought") == Some(&Value::Bool(true)) {
-            self.think(piece);
-        } else {
+        if part.get("thought") != Some(&Value::Bool(true)) {
             self.say(piece);
         }
         let Some(call) = part.get("functionCall") else {

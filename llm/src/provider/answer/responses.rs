@@ -23,9 +23,7 @@ impl Answer {
                 self.say(rest);
             }
             "response.refusal.delta" => self.refusal.push_str(text(event, "/delta")),
-            "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-                self.think(text(event, "/delta"));
-            }
+            "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {}
             "response.output_item.added" => {
                 if let Some(item) = event.get("item").filter(|item| is_call(item)) {
                     self.tools

@@ -5,7 +5,7 @@ use tests::providers::{ProviderDouble, Said, SaidCall, WireForm};
 
 use super::super::event_stream::{Event, EventReader, Frame};
 use super::super::wire::Form;
-use super::{Answer, Fault, WholeCalls};
+use super::{Answer, Fault};
 
 fn calls() -> Vec<SaidCall> {
     vec![
@@ -47,7 +47,7 @@ fn read(form: Form, events: &[Event]) -> Answer {
     answer
 }
 
-fn whole(form: Form, events: &[Event]) -> WholeCalls {
+fn whole(form: Form, events: &[Event]) -> Vec<ToolRequest> {
     read(form, events).whole_calls(&[])
 }
 
@@ -77,7 +77,7 @@ fn at_every_boundary_of_a_stream_exactly_the_whole_calls_are_there() {
                 answer.finish(false);
             }
             let read = answer.whole_calls(&[]);
-            let found: Vec<_> = read.requests.iter().map(plain).collect();
+            let found: Vec<_> = read.iter().map(plain).collect();
             // Never half a call: each is byte for byte what was asked for.
             assert_eq!(found, expected[..found.len()], "{wire:?} {count}");
             assert!(found.len() >= before, "{wire:?}: what is whole stays whole");
@@ -93,11 +93,6 @@ fn at_every_boundary_of_a_stream_exactly_the_whole_calls_are_there() {
                 found.len() + 1 >= begun,
                 "{wire:?} {count}: what came before the last that began is whole"
             );
-            assert_eq!(
-                read.thrown_away > 0,
-                found.len() < begun,
-                "{wire:?} {count}: what is thrown away is counted"
-            );
         }
         assert_eq!(before, 3, "{wire:?}");
     }
@@ -107,11 +102,11 @@ fn at_every_boundary_of_a_stream_exactly_the_whole_calls_are_there() {
 fn signatures_are_kept_with_the_call_that_they_came_with() {
     for wire in [WireForm::Anthropic, WireForm::Gemini] {
         let read = whole(form(wire), &events(wire, Said::asking("", calls())));
-        let [kept] = read.requests[0].signatures.as_slice() else {
+        let [kept] = read[0].signatures.as_slice() else {
             panic!("{wire:?} {read:?}");
         };
         assert!(kept.contains("c2lnbmVk"), "{wire:?} {kept}");
-        assert!(read.requests[1].signatures.is_empty());
+        assert!(read[1].signatures.is_empty());
     }
 }
 
@@ -143,17 +138,12 @@ fn pieces_of_calls_may_be_mixed_and_an_end_makes_all_of_them_whole() {
     ];
     let mut answer = read(Form::ChatCompletions, &events);
     let found = answer.whole_calls(&[]);
-    assert_eq!(found.requests.len(), 1);
-    assert_eq!(plain(&found.requests[0]), ("a", "list", "{}"));
-    assert_eq!(found.thrown_away, 4);
+    assert_eq!(found.len(), 1);
+    assert_eq!(plain(&found[0]), ("a", "list", "{}"));
     answer.finish(true);
-    assert_eq!(
-        answer.whole_calls(&[]).requests.len(),
-        1,
-        "the rest was cut off"
-    );
+    assert_eq!(answer.whole_calls(&[]).len(), 1, "the rest was cut off");
     answer.finish(false);
-    assert_eq!(answer.whole_calls(&[]).requests[1].arguments, "{\"x\":no");
+    assert_eq!(answer.whole_calls(&[])[1].arguments, "{\"x\":no");
 }
 
 #[test]
@@ -163,7 +153,7 @@ fn calls_with_one_index_and_ids_of_their_own_are_told_apart() {
         Form::ChatCompletions,
         &[chat(&whole_call("a")), chat(&whole_call("b"))],
     );
-    let found: Vec<_> = found.requests.iter().map(plain).collect();
+    let found: Vec<_> = found.iter().map(plain).collect();
     let expected = [
         ("a", "list", r#"{"path":"a"}"#),
         ("b", "list", r#"{"path":"b"}"#),
@@ -181,8 +171,8 @@ fn that_no_arguments_arrived_is_not_that_there_are_none() {
     let mut answer = read(Form::ChatCompletions, &[chat(&json!([head(0, "a")]))]);
     answer.finish(false);
     let takes_some = [offer(json!({"path": {"type": "string"}}))];
-    assert!(answer.whole_calls(&takes_some).requests.is_empty());
-    let takes_none = answer.whole_calls(&[offer(json!({}))]).requests;
+    assert!(answer.whole_calls(&takes_some).is_empty());
+    let takes_none = answer.whole_calls(&[offer(json!({}))]);
     assert_eq!(plain(&takes_none[0]), ("a", "list", "{}"));
     assert!(answer.into_parts(&takes_some).is_err());
 }
@@ -192,7 +182,7 @@ fn a_response_that_says_what_it_asks_for_in_its_last_event_alone_is_read() {
     let item = json!({"type": "function_call", "call_id": "a", "name": "list", "arguments": "{}"});
     let last = event(&json!({"type": "response.completed", "response": {"output": [item]}}));
     let found = whole(Form::Responses, &[last]);
-    assert_eq!(plain(&found.requests[0]), ("a", "list", "{}"));
+    assert_eq!(plain(&found[0]), ("a", "list", "{}"));
 }
 
 #[test]

@@ -44,17 +44,6 @@ pub(super) struct Call {
     at_once: Option<String>,
     signatures: Vec<String>,
     whole: bool,
-    /// The events that told of it.
-    pieces: usize,
-}
-
-/// What was whole when a stream was left, and what was not.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct WholeCalls {
-    /// The whole calls, in the order in which they began.
-    pub(crate) requests: Vec<ToolRequest>,
-    /// The pieces of calls that were not whole.
-    pub(crate) thrown_away: usize,
 }
 
 /// A piece of arguments for a call that never began.
@@ -75,15 +64,11 @@ impl Tools {
     }
 
     /// What is whole by now, of tools that were offered so.
-    pub(crate) fn whole(&self, offers: &[ToolOffer]) -> WholeCalls {
-        let mut whole = WholeCalls::default();
-        for call in &self.calls {
-            match call.request(offers) {
-                Ok(Some(request)) => whole.requests.push(request),
-                Ok(None) | Err(_) => whole.thrown_away += call.pieces,
-            }
-        }
-        whole
+    pub(crate) fn whole(&self, offers: &[ToolOffer]) -> Vec<ToolRequest> {
+        let requests = self.calls.iter().map(|call| call.request(offers));
+        requests
+            .filter_map(|request| request.ok().flatten())
+            .collect()
     }
 
     /// The calls of an answer that has come to its end.
@@ -117,7 +102,6 @@ impl Tools {
             at_once: None,
             signatures: std::mem::take(&mut self.thoughts),
             whole: false,
-            pieces: 1,
         });
     }
 
@@ -141,7 +125,6 @@ impl Tools {
                 Err(Orphan)
             };
         };
-        call.pieces += 1;
         if !piece.is_empty() {
             if call.whole {
                 return Err(Orphan);
@@ -156,7 +139,6 @@ impl Tools {
     pub(super) fn finish(&mut self, place: u64, arguments: Option<&str>) {
         if let Some(call) = self.at(place) {
             call.whole = true;
-            call.pieces += 1;
             if let Some(arguments) = arguments
                 && call.arguments.as_deref() != Some(arguments)
             {
