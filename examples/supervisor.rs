@@ -20,8 +20,8 @@ use interrupt_router::{
     AnswerForm, Choice, EventId, InterruptType, NodeId, Outcome, RunId, StopScope,
 };
 use interrupts::OwnerName;
+use interrupts::store::NodeActivity;
 use interrupts::{Clock, SystemClock};
-use journal::NodeState;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use store::{MemoryStore, StoreSettings};
 
@@ -102,7 +102,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let running = tokio::spawn(async move { run.execute(&StopScope::new()).await });
 
     let node = loop {
-        let works = |state| state == NodeState::Running;
+        let works = |state| state == NodeActivity::Running;
         let found = nodes
             .all()
             .into_iter()

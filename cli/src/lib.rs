@@ -8,6 +8,7 @@
 //! # }
 //! ```
 
+mod activity;
 mod actor;
 mod address;
 mod advice;

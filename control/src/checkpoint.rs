@@ -3,8 +3,8 @@
 
 use std::error::Error;
 
-use interrupts::store::{Checkpoint, CheckpointId, Checkpoints, StoreError};
-use journal::{InvalidCheckpoint, NodeSnapshot, NodeState, RunSnapshot, Workflow};
+use interrupts::store::{Checkpoint, CheckpointId, Checkpoints, NodeActivity, StoreError};
+use journal::{InvalidCheckpoint, NodeSnapshot, RunSnapshot, Workflow};
 use planning::{Phase, PlanEnd, PlanSnapshot};
 
 /// Why nothing can begin at a checkpoint.
@@ -91,8 +91,9 @@ pub fn ends_at(workflow: &Workflow, checkpoint: &Checkpoint) -> Result<bool, Inv
     Ok(match workflow {
         Workflow::Agents => {
             let snapshot = RunSnapshot::of(checkpoint)?;
-            let given_up =
-                |node: &NodeSnapshot| matches!(node.state, NodeState::Canceled | NodeState::Pruned);
+            let given_up = |node: &NodeSnapshot| {
+                matches!(node.state, NodeActivity::Cancelled | NodeActivity::Pruned)
+            };
             snapshot.nodes.first().is_some_and(given_up)
         }
         Workflow::PlanExecute => {

@@ -34,6 +34,6 @@ pub use gist::gist;
 pub use goal::goal_in;
 pub use header::{NEEDS, OrderError, RunHeader, Workflow, executed_by_worker, needs_in};
 pub use resume_request::{RESUMED, ResumeRequest, said_to_fork};
-pub use snapshot::{InvalidCheckpoint, NodeSnapshot, NodeState, RunSnapshot};
+pub use snapshot::{InvalidCheckpoint, NodeSnapshot, RunSnapshot};
 pub use steps::{Steps, steps_of};
 pub use suggestion::Suggestion;

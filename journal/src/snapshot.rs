@@ -1,7 +1,7 @@
 //! The state of a run when a checkpoint of it was saved.
 
 use interrupt_router::{InterruptId, NodeId};
-use interrupts::store::{Checkpoint, StoreError};
+use interrupts::store::{Checkpoint, NodeActivity, NodeRow, StoreError};
 use interrupts::{KindName, NameError};
 use serde::{Deserialize, Serialize};
 
@@ -31,45 +31,25 @@ pub struct NodeSnapshot {
     /// Its kind.
     pub kind: KindName,
     /// What it did.
-    pub state: NodeState,
+    #[serde(with = "InCheckpoints")]
+    pub state: NodeActivity,
 }
 
-/// What a node does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum NodeState {
-    /// It is known and has nothing to do yet.
+/// The names of activities in checkpoints.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "NodeActivity", rename_all = "SCREAMING_SNAKE_CASE")]
+enum InCheckpoints {
     Pending,
-    /// It has its request and waits for its turn.
     Ready,
-    /// It works.
     Running,
-    /// Its interrupt waits for a decision.
     WaitingReview,
-    /// It is paused and waits to be resumed.
-    WaitingInput,
-    /// It has done its work.
+    #[serde(rename = "WAITING_INPUT")]
+    Paused,
     Completed,
-    /// It failed.
     Failed,
-    /// It was stopped.
-    Canceled,
-    /// It was cut off, with all below it.
+    #[serde(rename = "CANCELED")]
+    Cancelled,
     Pruned,
-}
-
-impl NodeState {
-    /// Whether a node that does this is at its end.
-    pub const fn has_ended(self) -> bool {
-        match self {
-            Self::Completed | Self::Failed | Self::Canceled | Self::Pruned => true,
-            Self::Pending
-            | Self::Ready
-            | Self::Running
-            | Self::WaitingReview
-            | Self::WaitingInput => false,
-        }
-    }
 }
 
 impl NodeSnapshot {
@@ -78,9 +58,19 @@ impl NodeSnapshot {
     /// # Errors
     ///
     /// [`NameError`] if no store keeps such a kind.
-    pub fn new(node: NodeId, kind: &str, state: NodeState) -> Result<Self, NameError> {
+    pub fn new(node: NodeId, kind: &str, state: NodeActivity) -> Result<Self, NameError> {
         let kind = KindName::new(kind)?;
         Ok(Self { node, kind, state })
+    }
+}
+
+impl From<NodeRow> for NodeSnapshot {
+    fn from(row: NodeRow) -> Self {
+        Self {
+            node: row.node,
+            kind: row.kind,
+            state: row.activity,
+        }
     }
 }
 
@@ -118,3 +108,26 @@ impl RunSnapshot {
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct InvalidCheckpoint(#[from] KeepError);
+
+#[cfg(test)]
+mod tests {
+    use interrupts::store::NodeActivity;
+
+    use super::NodeSnapshot;
+
+    #[test]
+    fn checkpoints_keep_the_names_that_activities_had() {
+        for (activity, name) in [
+            (NodeActivity::WaitingReview, "WAITING_REVIEW"),
+            (NodeActivity::Paused, "WAITING_INPUT"),
+            (NodeActivity::Cancelled, "CANCELED"),
+        ] {
+            let node = "root".to_owned().try_into().unwrap();
+            let snapshot = NodeSnapshot::new(node, "WRITER", activity).unwrap();
+            let text = serde_json::to_string(&snapshot).unwrap();
+            assert!(text.contains(&format!("\"state\":\"{name}\"")), "{text}");
+            let read: NodeSnapshot = serde_json::from_str(&text).unwrap();
+            assert_eq!(read, snapshot);
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! Checkpoints: any state of a worker, beside what every reader sees of its run.
 
 use interrupt_router::InterruptId;
-use interrupts::store::{Checkpoint, CheckpointDraft, NodeActivity, NodeRow, Run};
+use interrupts::store::{Checkpoint, CheckpointDraft, Run};
 use jiff::Timestamp;
-use journal::{NodeSnapshot, NodeState, RunSnapshot};
+use journal::{NodeSnapshot, RunSnapshot};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ impl Owned<'_> {
             snapshot: RunSnapshot {
                 reason,
                 steps: agents.iter().map(|row| row.step).max().unwrap_or_default(),
-                nodes: agents.into_iter().map(in_snapshot).collect(),
+                nodes: agents.into_iter().map(NodeSnapshot::from).collect(),
                 interrupts: self.open().await?,
                 result,
             },
@@ -131,23 +131,5 @@ impl Protocol<'_> {
         let kept: StoredCheckpoint = serde_json::from_str(&saved.content)?;
         let result = kept.snapshot.result;
         Ok(result.map(|text| serde_json::from_str(&text)).transpose()?)
-    }
-}
-
-fn in_snapshot(row: NodeRow) -> NodeSnapshot {
-    NodeSnapshot {
-        node: row.node,
-        kind: row.kind,
-        state: match row.activity {
-            NodeActivity::Pending => NodeState::Pending,
-            NodeActivity::Ready => NodeState::Ready,
-            NodeActivity::Running => NodeState::Running,
-            NodeActivity::WaitingReview => NodeState::WaitingReview,
-            NodeActivity::Paused => NodeState::WaitingInput,
-            NodeActivity::Completed => NodeState::Completed,
-            NodeActivity::Failed => NodeState::Failed,
-            NodeActivity::Cancelled => NodeState::Canceled,
-            NodeActivity::Pruned => NodeState::Pruned,
-        },
     }
 }

@@ -9,7 +9,6 @@ use interrupts::store::{
     CheckpointDraft, CheckpointError, CheckpointId, Filter, Pages, Run, Store, StoreError,
 };
 
-use engine::run::nodes::state_of;
 use journal::Workflow;
 use journal::kind::{DISPATCH, MODEL_CALL};
 use journal::{NodeSnapshot, RunSnapshot, place};
@@ -101,11 +100,7 @@ async fn nodes(store: &dyn Store, run: RunId) -> Result<Vec<NodeSnapshot>, Store
     let mut nodes = Vec::new();
     let mut pages = Pages::of(PAGE);
     while let Some(rows) = pages.next(|page| store.nodes(Some(run), page)).await? {
-        nodes.extend(rows.into_iter().map(|(_position, row)| NodeSnapshot {
-            kind: row.kind,
-            state: state_of(row.activity),
-            node: row.node,
-        }));
+        nodes.extend(rows.into_iter().map(|(_position, row)| row.into()));
     }
     Ok(nodes)
 }

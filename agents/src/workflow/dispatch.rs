@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicU64;
 
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use interrupts::store::NodeActivity;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
@@ -28,7 +29,6 @@ use super::step::turn;
 use crate::prompts;
 use engine::durable::replay::{self, Replay};
 use engine::run::failure::panicked;
-use journal::NodeState;
 
 /// The action of a batch: its dispatch node starts the workers, waits for all of them, and takes its turn.
 pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
@@ -48,7 +48,7 @@ pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
             flow.advance();
             return pruning::end(flow, &mut path, cut_off.node, cut_off.reason).await;
         }
-        flow.set_state(node, NodeState::Running);
+        flow.set_state(node, NodeActivity::Running);
         match run_workers(flow, &mut path, &batch).await? {
             None => turn::<B::Routing>(flow, &mut path).await,
             Some(Next::Finished(FlowEnd::Interrupted(reason))) => {
@@ -165,8 +165,9 @@ async fn run_workers<B: Batch>(
     }
     for worker in started {
         // Only a worker that panicked has left nodes behind.
-        let mut path = worker.flow.path.lock().await;
-        worker.flow.leave_all(&mut path, NodeState::Failed).await?;
+        let Started { flow, .. } = worker;
+        let mut path = flow.path.lock().await;
+        flow.leave_all(&mut path, NodeActivity::Failed).await?;
     }
     if let Some(next) = settled.next(flow)? {
         return Ok(Some(next));
@@ -295,7 +296,7 @@ async fn work<B: Batch>(start: &Start<B>) -> Result<FlowEnd, FlowError> {
         let mut path = flow.path.lock().await;
         let node = path.top()?;
         flow.engine.nodes.open(&node.id);
-        flow.set_state(node, NodeState::Ready);
+        flow.set_state(node, NodeActivity::Ready);
         flow.engine.blackboard.post(&node.id, start.work.clone());
         if let Some(work) = node.assignment.clone() {
             let id = node.id.clone();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use interrupt_router::model::Message;
 use interrupt_router::planner::BlackboardRoutingPlanner;
 use interrupt_router::{AgentType as _, NodeId, StopReason};
+use interrupts::store::NodeActivity;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -16,7 +17,6 @@ use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
 use crate::records::{InterruptRouting, TicketCollectorResult};
 use engine::run::RunEvent;
-use journal::NodeState;
 use journal::entry::FlowPosition;
 
 /// The planner of the workflow.
@@ -141,7 +141,7 @@ impl Flow {
             let (stands, name) = place(kind);
             match stands {
                 TreePosition::Root => {
-                    self.leave_all(path, NodeState::Completed).await?;
+                    self.leave_all(path, NodeActivity::Completed).await?;
                     self.spawn(path, kind, self.unused(None, name)?);
                 }
                 TreePosition::Below(parent) => {
@@ -153,7 +153,7 @@ impl Flow {
         }
         let node = path.top()?;
         self.engine.nodes.open(&node.id);
-        self.set_state(node, NodeState::Ready);
+        self.set_state(node, NodeActivity::Ready);
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl Flow {
                 self.spawn_below(path, kind, name)
             }
             (TreePosition::Root | TreePosition::BelowCaller, name) => {
-                self.leave_all(path, NodeState::Completed).await?;
+                self.leave_all(path, NodeActivity::Completed).await?;
                 self.spawn(path, kind, self.unused(None, name)?);
                 Ok(())
             }
@@ -219,7 +219,7 @@ impl Flow {
     /// Ends the nodes below a place of the path.
     async fn leave_below(&self, path: &mut Path, at: usize) -> Result<(), FlowError> {
         while path.len() > at + 1 {
-            self.leave_top(path, NodeState::Completed).await?;
+            self.leave_top(path, NodeActivity::Completed).await?;
         }
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Flow {
     pub(crate) async fn leave_all(
         &self,
         path: &mut Path,
-        state: NodeState,
+        state: NodeActivity,
     ) -> Result<(), FlowError> {
         while path.len() > 0 {
             self.leave_top(path, state).await?;
@@ -240,7 +240,7 @@ impl Flow {
     pub(crate) async fn leave_top(
         &self,
         path: &mut Path,
-        state: NodeState,
+        state: NodeActivity,
     ) -> Result<(), FlowError> {
         let Some(node) = path.pop() else {
             return Ok(());
@@ -248,7 +248,7 @@ impl Flow {
         let engine = &self.engine;
         engine
             .spans
-            .agent_ended(&node.id, state == NodeState::Failed);
+            .agent_ended(&node.id, state == NodeActivity::Failed);
         if engine.nodes.end(&node.id, state) {
             engine.recorder.record(RunEvent::AgentFinished {
                 node: node.id.clone(),
@@ -260,21 +260,21 @@ impl Flow {
         engine.tell_ended(given_up).await?;
         match state {
             // The code that cuts it off reports that, once all below it has ended too.
-            NodeState::Pruned => Ok(()),
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Running
-            | NodeState::WaitingReview
-            | NodeState::WaitingInput
-            | NodeState::Completed
-            | NodeState::Failed
-            | NodeState::Canceled => Ok(engine.settle_stops_of(&node.id).await?),
+            NodeActivity::Pruned => Ok(()),
+            NodeActivity::Pending
+            | NodeActivity::Ready
+            | NodeActivity::Running
+            | NodeActivity::WaitingReview
+            | NodeActivity::Paused
+            | NodeActivity::Completed
+            | NodeActivity::Failed
+            | NodeActivity::Cancelled => Ok(engine.settle_stops_of(&node.id).await?),
         }
     }
 
     /// Leaves all nodes as they are: the run waits, and no agent works. The store keeps what comes for them until the
     /// run continues, and the events that wait for their interrupts.
-    fn close_all(&self, path: &mut Path, state: Option<NodeState>) {
+    fn close_all(&self, path: &mut Path, state: Option<NodeActivity>) {
         while let Some(node) = path.pop() {
             if let Some(state) = state {
                 self.set_state(&node, state);
@@ -287,12 +287,12 @@ impl Flow {
         let mut path = self.path.lock().await;
         match end {
             Ok(FlowEnd::Completed(_) | FlowEnd::WorkerDone(_) | FlowEnd::Leaves(_)) => {
-                self.leave_all(&mut path, NodeState::Completed).await
+                self.leave_all(&mut path, NodeActivity::Completed).await
             }
-            Ok(FlowEnd::Pruned(_)) => self.leave_all(&mut path, NodeState::Pruned).await,
-            Ok(FlowEnd::Stopped(_)) => self.leave_all(&mut path, NodeState::Canceled).await,
+            Ok(FlowEnd::Pruned(_)) => self.leave_all(&mut path, NodeActivity::Pruned).await,
+            Ok(FlowEnd::Stopped(_)) => self.leave_all(&mut path, NodeActivity::Cancelled).await,
             Ok(FlowEnd::Interrupted(_)) => {
-                self.close_all(&mut path, Some(NodeState::WaitingInput));
+                self.close_all(&mut path, Some(NodeActivity::Paused));
                 Ok(())
             }
             Ok(FlowEnd::Waiting | FlowEnd::Halted) => {
@@ -306,18 +306,18 @@ impl Flow {
             }
             // What failed is tried again when the run is resumed.
             Err(error) if error.is_resumable() => {
-                self.close_all(&mut path, Some(NodeState::WaitingInput));
+                self.close_all(&mut path, Some(NodeActivity::Paused));
                 Ok(())
             }
             Err(_) => {
-                self.leave_top(&mut path, NodeState::Failed).await?;
-                self.leave_all(&mut path, NodeState::Canceled).await
+                self.leave_top(&mut path, NodeActivity::Failed).await?;
+                self.leave_all(&mut path, NodeActivity::Cancelled).await
             }
         }
     }
 
     /// Sets a node's state, and reports it.
-    pub(crate) fn set_state(&self, node: &Node, state: NodeState) {
+    pub(crate) fn set_state(&self, node: &Node, state: NodeActivity) {
         if self.engine.nodes.set_state(&node.id, state) {
             self.engine.recorder.record(RunEvent::AgentStatusChanged {
                 node: node.id.clone(),

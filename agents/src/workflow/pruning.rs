@@ -2,6 +2,7 @@
 
 use interrupt_router::NodeId;
 use interrupt_router::model::Message;
+use interrupts::store::NodeActivity;
 use serde_json::json;
 
 use super::failure::FlowError;
@@ -9,7 +10,6 @@ use super::flow::{Flow, FlowEnd, Next};
 use super::node::Path;
 use super::resume::resume;
 use engine::run::RunEvent;
-use journal::NodeState;
 use journal::entry::CutOff;
 
 /// Whether a node of the flow is to be cut off instead of taking this turn; if so, that is recorded. Of several, the
@@ -79,7 +79,7 @@ pub(super) async fn leave(
     reason: String,
 ) -> Result<Option<Next>, FlowError> {
     while path.len() > 0 && path.top()?.id.is_within(node) {
-        flow.leave_top(path, NodeState::Pruned).await?;
+        flow.leave_top(path, NodeActivity::Pruned).await?;
     }
     leave_below(flow, node, &reason).await?;
     if path.len() == 0 {
@@ -102,11 +102,11 @@ async fn leave_below(flow: &Flow, node: &NodeId, reason: &str) -> Result<(), Flo
     let engine = &flow.engine;
     for (below, kind) in engine.nodes.unended_within(node) {
         engine.spans.agent_ended(&below, false);
-        if engine.nodes.end(&below, NodeState::Pruned) {
+        if engine.nodes.end(&below, NodeActivity::Pruned) {
             engine.recorder.record(RunEvent::AgentFinished {
                 node: below.clone(),
                 kind,
-                status: NodeState::Pruned,
+                status: NodeActivity::Pruned,
             });
         }
         let given_up = engine.reroutes.node_ended(engine.run, &below).await?;

@@ -2,6 +2,7 @@
 
 use interrupt_router::Route;
 use interrupt_router::model::Message;
+use interrupts::store::NodeActivity;
 use serde::Serialize;
 
 use super::failure::FlowError;
@@ -9,7 +10,6 @@ use super::flow::{Flow, FlowEnd, FlowRole, Next};
 use super::node::Node;
 use super::resume::{Action, resume};
 use crate::records::*;
-use journal::NodeState;
 use journal::entry::FlowPosition;
 
 /// The action of a worker's result: the worker's flow ends with it.
@@ -38,7 +38,7 @@ where
             detail: "a review or merge has no collector to go back to",
         })?;
         flow.engine.blackboard.post(&node.id, result);
-        flow.leave_top(&mut path, NodeState::Completed).await?;
+        flow.leave_top(&mut path, NodeActivity::Completed).await?;
         flow.enter(&mut path, home).await?;
         let node = path.top()?;
         flow.tell(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use engine::run::NodeActivity;
 use interrupt_router::ask::{AskError, ModelRouting};
 use interrupt_router::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use interrupt_router::model::Message;
@@ -23,7 +24,6 @@ use crate::agent_kind::{AgentKind, RouteType};
 use crate::prompts;
 use engine::run::RunEvent;
 use engine::tools::Parked;
-use journal::NodeState;
 use journal::entry::{CutOff, TurnStart};
 use journal::error::KeepError;
 use journal::message::AgentMessage;
@@ -188,7 +188,7 @@ async fn step<R: Routing>(
     open_conversation::<R>(flow, node);
     read_messages(flow, node, &start.letters);
     break_loop::<R>(flow, node);
-    flow.set_state(node, NodeState::Running);
+    flow.set_state(node, NodeActivity::Running);
     engine.nodes.takes_turn(&node.id, node.turn, start.step);
     let number = start.step;
     node.step = number;

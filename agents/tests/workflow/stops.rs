@@ -9,8 +9,8 @@ use engine::run::{RunEvent, RunReport, RunStatus};
 use interrupt_router::model::{ModelCall, ModelError};
 use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use interrupt_router::{Outcome, StopMode, StopReason, StopScope, StopSource};
+use interrupts::store::NodeActivity;
 use jiff::Timestamp;
-use journal::NodeState;
 
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed};
@@ -114,7 +114,7 @@ async fn an_immediate_stop_ends_a_call_whose_model_does_not_look() {
         .count();
     assert_eq!(told, 1);
     let paused = events.iter().any(|event| {
-        matches!(event, RunEvent::AgentStatusChanged { node, status: NodeState::WaitingInput, .. }
+        matches!(event, RunEvent::AgentStatusChanged { node, status: NodeActivity::Paused, .. }
             if node.as_str() == "orchestrator")
     });
     assert!(paused);

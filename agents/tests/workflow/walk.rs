@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::run::{RunEvent, RunReport, RunStatus};
 use interrupt_router::event::INTERRUPT_REQUEST_MARK;
-use journal::NodeState;
+use interrupts::store::NodeActivity;
 use serde_json::{Value, json};
 
 use crate::models::{Playing, Watched};
@@ -60,7 +60,7 @@ async fn events_have_no_gaps_and_every_node_comes_and_goes() {
                 alive.insert(node.clone());
             }
             RunEvent::AgentFinished { node, status, .. } => {
-                assert_eq!(*status, NodeState::Completed);
+                assert_eq!(*status, NodeActivity::Completed);
                 assert!(alive.remove(node));
                 assert!(!alive.iter().any(|below| below.is_within(node)), "{node}");
             }

@@ -8,7 +8,7 @@ use engine::run::{InterruptResult, RunEvent, RunObserver, RunOccurrence};
 use interrupt_router::model::ModelCall;
 use interrupt_router::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use interrupt_router::{Outcome, StopScope};
-use journal::NodeState;
+use interrupts::store::NodeActivity;
 use serde_json::json;
 use tokio::sync::{Barrier, Semaphore};
 
@@ -229,7 +229,7 @@ async fn a_question_that_nobody_answers_lets_the_siblings_finish_their_step() {
         })
         .collect();
     for worker in ["worker-2", "worker-3"] {
-        let expected = (format!("{DISPATCH}/{worker}"), NodeState::Completed);
+        let expected = (format!("{DISPATCH}/{worker}"), NodeActivity::Completed);
         assert!(finished.contains(&expected), "{finished:?}");
     }
     assert_eq!(times(&stage, DISPATCH), 0);

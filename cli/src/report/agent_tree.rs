@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use engine::run::{RunEvent, RunOccurrence};
 use interrupt_router::model::TokenUsage;
 use interrupt_router::{InterruptId, NodeId, StopMode};
+use interrupts::store::NodeActivity;
 use jiff::Timestamp;
-use journal::NodeState;
 
 use crate::visible::visible_line;
 
@@ -174,13 +174,13 @@ impl AgentTree {
                 continue;
             }
             match row.state {
-                NodeState::Running => counts.working += 1,
-                NodeState::WaitingReview | NodeState::WaitingInput => counts.waiting += 1,
-                NodeState::Pending | NodeState::Ready => counts.ready += 1,
-                NodeState::Completed
-                | NodeState::Failed
-                | NodeState::Canceled
-                | NodeState::Pruned => counts.ended += 1,
+                NodeActivity::Running => counts.working += 1,
+                NodeActivity::WaitingReview | NodeActivity::Paused => counts.waiting += 1,
+                NodeActivity::Pending | NodeActivity::Ready => counts.ready += 1,
+                NodeActivity::Completed
+                | NodeActivity::Failed
+                | NodeActivity::Cancelled
+                | NodeActivity::Pruned => counts.ended += 1,
             }
         }
         counts

@@ -7,8 +7,8 @@ use interrupt_router::review::{Answer, Question};
 use interrupt_router::{
     EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason, Verdict,
 };
+use interrupts::store::NodeActivity;
 use jiff::Timestamp;
-use journal::NodeState;
 use serde_json::Value;
 use tools::{Progress, ToolMessage};
 
@@ -41,7 +41,7 @@ pub enum RunEvent {
         /// Its kind.
         kind: &'static str,
         /// What it does now.
-        status: NodeState,
+        status: NodeActivity,
     },
     /// A node got a message: from a supervisor or a person.
     MessageAdded {
@@ -296,7 +296,7 @@ pub enum RunEvent {
         /// Its kind.
         kind: &'static str,
         /// How.
-        status: NodeState,
+        status: NodeActivity,
     },
     /// The run was asked to stop.
     Stopping {

@@ -13,7 +13,6 @@ use interrupts::store::{CallWait, NodeActivity, NodeRow};
 use interrupts::{KindName, NameError};
 use jiff::Timestamp;
 
-use journal::NodeState;
 use journal::message::{AgentMessage, Origin};
 
 /// The current state of a node.
@@ -27,7 +26,7 @@ pub struct NodeView {
     /// The name of its kind.
     pub kind: &'static str,
     /// What it does.
-    pub state: NodeState,
+    pub state: NodeActivity,
     /// Whether an event can be published for it: it has a turn, or will have one.
     pub takes_messages: bool,
 }
@@ -62,7 +61,7 @@ struct Nodes {
 #[derive(Debug)]
 struct NodeEntry {
     kind: &'static str,
-    state: NodeState,
+    state: NodeActivity,
     letters: Mailbox,
     place: usize,
     turn: u32,
@@ -109,7 +108,7 @@ impl NodeDirectory {
         nodes.changed.insert(place);
         let entry = NodeEntry {
             kind,
-            state: NodeState::Pending,
+            state: NodeActivity::Pending,
             letters: Mailbox::Closed,
             place,
             turn: 0,
@@ -136,7 +135,7 @@ impl NodeDirectory {
     /// Whether a node has ended.
     pub fn has_ended(&self, id: &NodeId) -> bool {
         let nodes = self.lock();
-        nodes.entries.get(id).is_some_and(|it| it.state.has_ended())
+        nodes.entries.get(id).is_some_and(|it| it.state.is_final())
     }
 
     /// The number of the node that is about to come to the place of this one, from 1. Each number is given once.
@@ -155,7 +154,7 @@ impl NodeDirectory {
     }
 
     /// Changes what a node does; whether it did something else before.
-    pub fn set_state(&self, id: &NodeId, state: NodeState) -> bool {
+    pub fn set_state(&self, id: &NodeId, state: NodeActivity) -> bool {
         self.change(id, |entry| {
             let other = entry.state != state;
             entry.state = state;
@@ -243,7 +242,7 @@ impl NodeDirectory {
             run: self.run,
             node: id.clone(),
             kind: KindName::new(entry.kind)?,
-            activity: activity(entry.state),
+            activity: entry.state,
             takes_messages: matches!(entry.letters, Mailbox::Open(_)),
             turn: entry.turn,
             step: entry.step,
@@ -254,10 +253,10 @@ impl NodeDirectory {
     }
 
     /// Ends a node, no matter what is in its mailbox; returns whether it had not ended before.
-    pub fn end(&self, id: &NodeId, state: NodeState) -> bool {
+    pub fn end(&self, id: &NodeId, state: NodeActivity) -> bool {
         self.change(id, |entry| {
             entry.letters = Mailbox::Closed;
-            let ended = entry.state.has_ended();
+            let ended = entry.state.is_final();
             if !ended {
                 entry.state = state;
             }
@@ -272,7 +271,7 @@ impl NodeDirectory {
         let within = nodes.order.iter().filter(|node| node.is_within(id));
         let unended = within.filter_map(|node| {
             let entry = nodes.entries.get(node)?;
-            (!entry.state.has_ended()).then(|| (node.clone(), entry.kind))
+            (!entry.state.is_final()).then(|| (node.clone(), entry.kind))
         });
         unended.collect()
     }
@@ -284,18 +283,18 @@ impl NodeDirectory {
 }
 
 /// What a node does, in words, for a caller that tried to reach it.
-fn words(state: NodeState) -> &'static str {
+fn words(state: NodeActivity) -> &'static str {
     match state {
-        NodeState::Pending => "pending",
-        NodeState::Ready => "ready",
+        NodeActivity::Pending => "pending",
+        NodeActivity::Ready => "ready",
         // Only asked if the mailbox is closed: the nodes below it have the work.
-        NodeState::Running => "waiting for the nodes below it",
-        NodeState::WaitingReview => "waiting for a review",
-        NodeState::WaitingInput => "paused",
-        NodeState::Completed => "completed",
-        NodeState::Failed => "failed",
-        NodeState::Canceled => "canceled",
-        NodeState::Pruned => "pruned",
+        NodeActivity::Running => "waiting for the nodes below it",
+        NodeActivity::WaitingReview => "waiting for a review",
+        NodeActivity::Paused => "paused",
+        NodeActivity::Completed => "completed",
+        NodeActivity::Failed => "failed",
+        NodeActivity::Cancelled => "canceled",
+        NodeActivity::Pruned => "pruned",
     }
 }
 
@@ -319,43 +318,13 @@ impl NodeDirectory {
     }
 }
 
-/// What a node does, as the store says it.
-const fn activity(state: NodeState) -> NodeActivity {
-    match state {
-        NodeState::Pending => NodeActivity::Pending,
-        NodeState::Ready => NodeActivity::Ready,
-        NodeState::Running => NodeActivity::Running,
-        NodeState::WaitingReview => NodeActivity::WaitingReview,
-        NodeState::WaitingInput => NodeActivity::Paused,
-        NodeState::Completed => NodeActivity::Completed,
-        NodeState::Failed => NodeActivity::Failed,
-        NodeState::Canceled => NodeActivity::Cancelled,
-        NodeState::Pruned => NodeActivity::Pruned,
-    }
-}
-
-/// What a node does, as the store said it.
-pub const fn state_of(activity: NodeActivity) -> NodeState {
-    match activity {
-        NodeActivity::Pending => NodeState::Pending,
-        NodeActivity::Ready => NodeState::Ready,
-        NodeActivity::Running => NodeState::Running,
-        NodeActivity::WaitingReview => NodeState::WaitingReview,
-        NodeActivity::Paused => NodeState::WaitingInput,
-        NodeActivity::Completed => NodeState::Completed,
-        NodeActivity::Failed => NodeState::Failed,
-        NodeActivity::Cancelled => NodeState::Canceled,
-        NodeActivity::Pruned => NodeState::Pruned,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use interrupt_router::{NodeId, RunId};
+    use interrupts::store::NodeActivity;
     use jiff::Timestamp;
 
     use super::NodeDirectory;
-    use journal::NodeState;
 
     #[test]
     fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {
@@ -372,7 +341,7 @@ mod tests {
             nodes.were_told(told);
             for node in [&first, &second] {
                 nodes.add(node, "ORCHESTRATOR");
-                nodes.end(node, NodeState::Completed);
+                nodes.end(node, NodeActivity::Completed);
             }
             nodes
         };
@@ -394,9 +363,9 @@ mod tests {
         let nodes = NodeDirectory::new(RunId::generate());
         let node = NodeId::new("orchestrator").unwrap();
         nodes.add(&node, "ORCHESTRATOR");
-        assert!(nodes.end(&node, NodeState::Pruned));
-        assert!(!nodes.end(&node, NodeState::Completed));
+        assert!(nodes.end(&node, NodeActivity::Pruned));
+        assert!(!nodes.end(&node, NodeActivity::Completed));
         assert!(nodes.has_ended(&node));
-        assert_eq!(nodes.all()[0].state, NodeState::Pruned);
+        assert_eq!(nodes.all()[0].state, NodeActivity::Pruned);
     }
 }

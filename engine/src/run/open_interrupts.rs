@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use interrupt_router::handler::LifecycleEvent;
 use interrupt_router::review::Question;
 use interrupt_router::{EventId, InterruptId, NodeId};
+use interrupts::store::NodeActivity;
 
 use super::event::RunEvent;
 use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
 use super::report::{InterruptRecord, InterruptResult};
-use journal::NodeState;
 
 /// Keeps the run's interrupts, and notifies the observer of what happens to them.
 pub struct OpenInterrupts {
@@ -142,7 +142,7 @@ impl OpenInterrupts {
     }
 
     /// The node's new state once the question about an interrupt is closed, if that changes anything.
-    fn state_without(&self, interrupt: InterruptId) -> Option<NodeState> {
+    fn state_without(&self, interrupt: InterruptId) -> Option<NodeActivity> {
         let mut kept = self.lock();
         kept.asked.remove(&interrupt);
         let node_of = |id: &InterruptId| {
@@ -151,10 +151,10 @@ impl OpenInterrupts {
         };
         let node = node_of(&interrupt);
         let waits_on = kept.asked.keys().any(|other| node_of(other) == node);
-        (!waits_on).then_some(NodeState::Running)
+        (!waits_on).then_some(NodeActivity::Running)
     }
 
-    fn state(&self, interrupt: InterruptId, state: NodeState) {
+    fn state(&self, interrupt: InterruptId, state: NodeActivity) {
         let Some((node, kind)) = self.raiser(interrupt) else {
             return;
         };
@@ -279,9 +279,9 @@ impl OpenInterrupts {
             }
             LifecycleEvent::Asked(question) => {
                 self.lock().asked.insert(interrupt, question.interrupt);
-                Some(NodeState::WaitingReview)
+                Some(NodeActivity::WaitingReview)
             }
-            LifecycleEvent::Paused(_) => Some(NodeState::WaitingInput),
+            LifecycleEvent::Paused(_) => Some(NodeActivity::Paused),
             LifecycleEvent::Answered(_) | LifecycleEvent::Resumed(_) => {
                 self.state_without(interrupt)
             }

@@ -9,12 +9,12 @@ use std::collections::HashMap;
 
 use interrupt_router::model::{Message, ModelCaller, Purpose};
 use interrupt_router::{AgentType, NodeId, StopScope};
+use interrupts::store::NodeActivity;
 
 use super::exit::Exit;
 use super::{Run, RunContext, Workflow};
 use crate::run::raising::Raiser;
 use crate::run::{LiveRun, RunEvent};
-use journal::NodeState;
 
 pub use effect::Effect;
 
@@ -59,7 +59,7 @@ impl<W: Workflow> Agent<W> {
             mails: 0,
             asked_to_interrupt: false,
         };
-        agent.set_state(NodeState::Running);
+        agent.set_state(NodeActivity::Running);
         agent
     }
 
@@ -126,7 +126,7 @@ impl<W: Workflow> Agent<W> {
         Ok(())
     }
 
-    fn set_state(&self, state: NodeState) {
+    fn set_state(&self, state: NodeActivity) {
         let live = self.live();
         if live.nodes.set_state(&self.id, state) {
             live.recorder.record(RunEvent::AgentStatusChanged {

@@ -7,7 +7,7 @@ use interrupt_router::handler::Branches;
 use interrupt_router::model::LanguageModel as _;
 use interrupt_router::{Blackboard, EventId, NodeId, StopScope};
 use interrupts::catalogue::{CatalogueDraft, CatalogueError, SharedCatalogue};
-use interrupts::store::StoreError;
+use interrupts::store::{NodeActivity, StoreError};
 use interrupts::{NameError, WorkflowName};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,6 @@ use crate::run::{
     CheckpointContent, Hold, Kinds, LiveRun, RunEnd, RunError, RunEvent, RunReport, RunSettings,
     RunStart, RunStatus, WorkflowParts,
 };
-use journal::NodeState;
 use journal::error::KeepError;
 
 /// A run that was executed, to its end or until it rests.
@@ -209,17 +208,17 @@ impl<W: Workflow> Execution<W> {
     async fn settle(&self, end: &Result<RunEnd, RunError>) -> Result<(), RunError> {
         let live = &self.run.shared.live;
         let (ends, state) = match end {
-            Ok(RunEnd::Completed(_)) => (true, NodeState::Completed),
-            Ok(RunEnd::Stopped(_)) => (true, NodeState::Canceled),
-            Ok(RunEnd::Interrupted(_)) => (false, NodeState::WaitingInput),
+            Ok(RunEnd::Completed(_)) => (true, NodeActivity::Completed),
+            Ok(RunEnd::Stopped(_)) => (true, NodeActivity::Cancelled),
+            Ok(RunEnd::Interrupted(_)) => (false, NodeActivity::Paused),
             // A waiting agent says so itself, and what could not be recorded stays as it was.
             Ok(RunEnd::Waiting) => return Ok(()),
             Err(error) if error.is_of_the_store() => return Ok(()),
-            Err(error) if error.is_resumable() => (false, NodeState::WaitingInput),
-            Err(_) => (true, NodeState::Failed),
+            Err(error) if error.is_resumable() => (false, NodeActivity::Paused),
+            Err(_) => (true, NodeActivity::Failed),
         };
         for node in live.nodes.all() {
-            if node.state.has_ended() {
+            if node.state.is_final() {
                 continue;
             }
             if ends {
@@ -242,10 +241,10 @@ impl<W: Workflow> Run<W> {
         &self,
         node: &NodeId,
         kind: &'static str,
-        state: NodeState,
+        state: NodeActivity,
     ) -> Result<(), RunError> {
         let live = &self.shared.live;
-        live.spans.agent_ended(node, state == NodeState::Failed);
+        live.spans.agent_ended(node, state == NodeActivity::Failed);
         if live.nodes.end(node, state) {
             live.recorder.record(RunEvent::AgentFinished {
                 node: node.clone(),

@@ -4,13 +4,13 @@ use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use interrupt_router::NodeId;
+use interrupts::store::NodeActivity;
 use tools::Launcher;
 
 use super::Driver;
 use crate::workflow::failure::FlowError;
 use engine::run::{LiveRun, NodeView};
 use engine::tools::{Ground, LaunchRound};
-use journal::NodeState;
 use journal::error::KeepError;
 use planning::{Activity, PLAN_EXECUTE, Phase, PlanEnd, PlanRole};
 
@@ -26,16 +26,16 @@ pub(super) const fn role_of(activity: &Activity) -> PlanRole {
 }
 
 /// The state of the plan's node, and which of its agents is at work.
-fn snapshot(phase: &Phase) -> (NodeState, Option<PlanRole>) {
+fn snapshot(phase: &Phase) -> (NodeActivity, Option<PlanRole>) {
     match phase {
-        Phase::Created => (NodeState::Ready, None),
+        Phase::Created => (NodeActivity::Ready, None),
         Phase::Working { activity } | Phase::BackingOff { activity, .. } => {
-            (NodeState::Running, Some(role_of(activity)))
+            (NodeActivity::Running, Some(role_of(activity)))
         }
-        Phase::Asking { activity, .. } => (NodeState::WaitingReview, Some(role_of(activity))),
-        Phase::Held(held) => (NodeState::WaitingInput, Some(role_of(&held.then))),
-        Phase::Ended(PlanEnd::Completed { .. }) => (NodeState::Completed, None),
-        Phase::Ended(PlanEnd::Cancelled { .. }) => (NodeState::Canceled, None),
+        Phase::Asking { activity, .. } => (NodeActivity::WaitingReview, Some(role_of(activity))),
+        Phase::Held(held) => (NodeActivity::Paused, Some(role_of(&held.then))),
+        Phase::Ended(PlanEnd::Completed { .. }) => (NodeActivity::Completed, None),
+        Phase::Ended(PlanEnd::Cancelled { .. }) => (NodeActivity::Cancelled, None),
     }
 }
 
@@ -66,13 +66,13 @@ impl Driver {
             if Some(role) == at_work {
                 self.nodes.add(&node, role.name());
                 // The step number belongs only to the agent that took it.
-                let step = (does == NodeState::Running).then_some(self.snapshot.asked);
+                let step = (does == NodeActivity::Running).then_some(self.snapshot.asked);
                 self.show(&node, does, step);
             } else if self.nodes.knows(&node) {
-                let rests = if does.has_ended() {
+                let rests = if does.is_final() {
                     does
                 } else {
-                    NodeState::Ready
+                    NodeActivity::Ready
                 };
                 self.show(&node, rests, None);
             }
@@ -87,11 +87,11 @@ impl Driver {
         })
     }
 
-    fn show(&self, node: &NodeId, does: NodeState, step: Option<u32>) {
+    fn show(&self, node: &NodeId, does: NodeActivity, step: Option<u32>) {
         if let Some(step) = step {
             self.nodes.takes_turn(node, self.snapshot.asked, step);
         }
-        if does.has_ended() {
+        if does.is_final() {
             self.nodes.end(node, does);
             return;
         }
@@ -132,11 +132,12 @@ impl Ground for PlanGround {
             return Ok(());
         };
         let root = NodeId::root();
-        let waits = |view: &NodeView| view.node != root && view.state == NodeState::WaitingReview;
+        let waits =
+            |view: &NodeView| view.node != root && view.state == NodeActivity::WaitingReview;
         let does = if live.nodes.all().iter().any(waits) {
-            NodeState::WaitingReview
+            NodeActivity::WaitingReview
         } else {
-            NodeState::Running
+            NodeActivity::Running
         };
         live.nodes.set_state(&root, does);
         live.keep_nodes().await

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use engine::run::{RunEvent, RunObserver, RunOccurrence};
 use interrupt_router::NodeId;
-use journal::NodeState;
+use interrupts::store::NodeActivity;
 use tokio::sync::watch;
 
 /// Watches a run's nodes.
@@ -18,7 +18,7 @@ pub(super) struct Standstill {
 #[derive(Debug)]
 struct KnownNode {
     parent: Option<NodeId>,
-    state: NodeState,
+    state: NodeActivity,
 }
 
 impl Standstill {
@@ -56,7 +56,7 @@ impl RunObserver for Standstill {
         tracing::trace!(event = ?occurrence.event, "a run went on");
         if let RunEvent::AgentSpawned { node, parent, .. } = &occurrence.event {
             let (node, parent) = (node.clone(), parent.clone());
-            let state = NodeState::Pending;
+            let state = NodeActivity::Pending;
             self.change(|nodes| {
                 nodes.insert(node, KnownNode { parent, state });
             });
@@ -79,13 +79,16 @@ fn stand_still(nodes: &HashMap<NodeId, KnownNode>) -> bool {
     let mut waits = false;
     for (node, known) in nodes {
         match known.state {
-            NodeState::WaitingReview | NodeState::WaitingInput => waits = true,
-            NodeState::Pending | NodeState::Ready | NodeState::Running => {
+            NodeActivity::WaitingReview | NodeActivity::Paused => waits = true,
+            NodeActivity::Pending | NodeActivity::Ready | NodeActivity::Running => {
                 if !has_live_below(nodes, node) {
                     return false;
                 }
             }
-            NodeState::Completed | NodeState::Failed | NodeState::Canceled | NodeState::Pruned => {}
+            NodeActivity::Completed
+            | NodeActivity::Failed
+            | NodeActivity::Cancelled
+            | NodeActivity::Pruned => {}
         }
     }
     waits
@@ -95,15 +98,15 @@ fn has_live_below(nodes: &HashMap<NodeId, KnownNode>, node: &NodeId) -> bool {
     nodes.values().any(|other| {
         other.parent.as_ref() == Some(node)
             && match other.state {
-                NodeState::Pending
-                | NodeState::Ready
-                | NodeState::Running
-                | NodeState::WaitingReview
-                | NodeState::WaitingInput => true,
-                NodeState::Completed
-                | NodeState::Failed
-                | NodeState::Canceled
-                | NodeState::Pruned => false,
+                NodeActivity::Pending
+                | NodeActivity::Ready
+                | NodeActivity::Running
+                | NodeActivity::WaitingReview
+                | NodeActivity::Paused => true,
+                NodeActivity::Completed
+                | NodeActivity::Failed
+                | NodeActivity::Cancelled
+                | NodeActivity::Pruned => false,
             }
     })
 }
@@ -113,11 +116,11 @@ mod tests {
     use std::collections::HashMap;
 
     use interrupt_router::NodeId;
-    use journal::NodeState;
+    use interrupts::store::NodeActivity;
 
     use super::{KnownNode, stand_still};
 
-    fn tree(rows: &[(&str, Option<&str>, NodeState)]) -> HashMap<NodeId, KnownNode> {
+    fn tree(rows: &[(&str, Option<&str>, NodeActivity)]) -> HashMap<NodeId, KnownNode> {
         let id = |text: &str| NodeId::new(text).unwrap();
         let known = rows.iter().map(|(node, parent, state)| {
             let parent = parent.map(id);
@@ -134,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_run_stands_still_when_all_that_lives_waits() {
-        use NodeState::{Completed, Running, WaitingReview};
+        use NodeActivity::{Completed, Running, WaitingReview};
         let asks = ("orchestrator/a", Some("orchestrator"), WaitingReview);
         let works = ("orchestrator/b", Some("orchestrator"), Running);
         let done = ("orchestrator/b", Some("orchestrator"), Completed);

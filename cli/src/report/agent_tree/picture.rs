@@ -1,10 +1,11 @@
 //! The tree as lines of text that fit a screen.
 
 use interrupt_router::{NodeId, StopMode};
+use interrupts::store::NodeActivity;
 use jiff::Timestamp;
-use journal::NodeState;
 
 use super::{AgentRow, AgentTree};
+use crate::activity;
 use crate::layout::{columns_of, cut, duration, fit, quantity};
 use crate::palette::{Palette, Tone};
 
@@ -151,14 +152,14 @@ impl Picture {
             activity = format!("(+{} done) {activity}", branch.folded);
         }
         let activity_tone = match row.state {
-            NodeState::WaitingReview | NodeState::WaitingInput => Tone::Waiting,
-            NodeState::Failed => Tone::Bad,
-            NodeState::Running => Tone::Plain,
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Completed
-            | NodeState::Canceled
-            | NodeState::Pruned => Tone::Faint,
+            NodeActivity::WaitingReview | NodeActivity::Paused => Tone::Waiting,
+            NodeActivity::Failed => Tone::Bad,
+            NodeActivity::Running => Tone::Plain,
+            NodeActivity::Pending
+            | NodeActivity::Ready
+            | NodeActivity::Completed
+            | NodeActivity::Cancelled
+            | NodeActivity::Pruned => Tone::Faint,
         };
         let palette = self.palette;
         format!(
@@ -175,20 +176,11 @@ impl Picture {
         .to_owned()
     }
 
-    fn symbol(&self, state: NodeState) -> (&'static str, Tone) {
-        match state {
-            NodeState::Pending => ("○", Tone::Faint),
-            NodeState::Ready => ("◌", Tone::Plain),
-            NodeState::Running => match self.frame {
-                Some(frame) => (SPINNER[frame % SPINNER.len()], Tone::Active),
-                None => ("●", Tone::Active),
-            },
-            NodeState::WaitingReview => ("?", Tone::Waiting),
-            NodeState::WaitingInput => ("‖", Tone::Waiting),
-            NodeState::Completed => ("✓", Tone::Good),
-            NodeState::Failed => ("✗", Tone::Bad),
-            NodeState::Canceled => ("■", Tone::Faint),
-            NodeState::Pruned => ("╳", Tone::Faint),
+    fn symbol(&self, state: NodeActivity) -> (&'static str, Tone) {
+        let (sign, tone) = activity::sign(state);
+        match self.frame {
+            Some(frame) if state == NodeActivity::Running => (SPINNER[frame % SPINNER.len()], tone),
+            _ => (sign, tone),
         }
     }
 
@@ -245,12 +237,15 @@ fn hide(branches: &mut Vec<Branch<'_>>, count: usize) -> usize {
     places.first().copied().unwrap_or(branches.len())
 }
 
-fn weight(state: NodeState) -> u8 {
+fn weight(state: NodeActivity) -> u8 {
     match state {
-        NodeState::Completed | NodeState::Failed | NodeState::Canceled | NodeState::Pruned => 0,
-        NodeState::Pending | NodeState::Ready => 1,
-        NodeState::Running => 2,
-        NodeState::WaitingReview | NodeState::WaitingInput => 3,
+        NodeActivity::Completed
+        | NodeActivity::Failed
+        | NodeActivity::Cancelled
+        | NodeActivity::Pruned => 0,
+        NodeActivity::Pending | NodeActivity::Ready => 1,
+        NodeActivity::Running => 2,
+        NodeActivity::WaitingReview | NodeActivity::Paused => 3,
     }
 }
 

@@ -3,8 +3,8 @@
 use agents::plan_execute::{PlanNews, PlanProgress, PlanStepStarted};
 use engine::run::RunEvent;
 use interrupt_router::NodeId;
+use interrupts::store::NodeActivity;
 use jiff::Timestamp;
-use journal::NodeState;
 use planning::{Fact, FactKind, FinishedStep, PlanStep, StepId};
 
 use super::row::RowName;
@@ -33,12 +33,12 @@ impl AgentTree {
                 (Some(_task), Some(row)) => {
                     self.change(&root, AgentRow::rest);
                     self.change(&row, |row| {
-                        row.change(NodeState::Running, at);
+                        row.change(NodeActivity::Running, at);
                         row.start_step(*step, at);
                     });
                 }
                 (_, _) => self.change(&root, |row| {
-                    row.change(NodeState::Running, at);
+                    row.change(NodeActivity::Running, at);
                     row.start_step(*step, at);
                     row.says(format!("the {} asks its model", role.segment()));
                 }),
@@ -51,7 +51,7 @@ impl AgentTree {
             let reason = visible_line(&question.details.reason);
             let row = self.next_step().unwrap_or_else(NodeId::root);
             self.change(&row, |row| {
-                row.change(NodeState::WaitingReview, at);
+                row.change(NodeActivity::WaitingReview, at);
                 row.waits_for = Some(format!("waits for a person: {reason}"));
             });
         }
@@ -70,7 +70,7 @@ impl AgentTree {
             return;
         }
         let mut row = AgentRow::new(RowName::Plan("Plan".to_owned()), None, 1, at);
-        row.state = NodeState::Running;
+        row.state = NodeActivity::Running;
         self.rows.insert(root.clone(), row);
         self.roots.push(root);
     }
@@ -107,7 +107,7 @@ impl AgentTree {
             let result = visible_line(&finished.result);
             self.change(node, |row| {
                 row.says(result);
-                row.change(NodeState::Completed, at);
+                row.change(NodeActivity::Completed, at);
             });
         }
         self.rows
@@ -124,32 +124,32 @@ impl AgentTree {
         let reason = fact.reason.as_deref().map(visible_line).unwrap_or_default();
         match fact.kind {
             FactKind::UserEscape => self.change(&root, |row| {
-                row.change(NodeState::WaitingInput, at);
+                row.change(NodeActivity::Paused, at);
                 row.waits_for = Some(format!("paused: {reason}"));
             }),
             FactKind::SystemError => self.change(&root, |row| {
-                row.change(NodeState::WaitingReview, at);
+                row.change(NodeActivity::WaitingReview, at);
                 row.waits_for = Some(format!("cannot go on: {reason}"));
             }),
             FactKind::OpenSteps => self.change(&root, |row| {
-                row.change(NodeState::WaitingReview, at);
+                row.change(NodeActivity::WaitingReview, at);
                 row.waits_for = Some(format!("open steps: {reason}"));
             }),
             FactKind::Retry => self.change(&root, |row| row.says(format!("tries again: {reason}"))),
             FactKind::Completed => self.change(&root, |row| {
                 row.says("done".to_owned());
-                row.change(NodeState::Completed, at);
+                row.change(NodeActivity::Completed, at);
             }),
             FactKind::Cancelled => {
                 for row in self.rows.values_mut().filter(|row| !row.has_ended()) {
-                    row.change(NodeState::Canceled, at);
+                    row.change(NodeActivity::Cancelled, at);
                 }
             }
             FactKind::Resumed | FactKind::ModificationRequested | FactKind::Answered => {
                 for row in self.rows.values_mut().filter(|row| !row.has_ended()) {
                     row.waits_for = None;
                 }
-                self.change(&root, |row| row.change(NodeState::Running, at));
+                self.change(&root, |row| row.change(NodeActivity::Running, at));
             }
             FactKind::HumanInput
             | FactKind::Clash

@@ -2,10 +2,11 @@
 
 use interrupt_router::NodeId;
 use interrupt_router::model::{CallNote, TokenUsage};
+use interrupts::store::NodeActivity;
 use jiff::{SignedDuration, Timestamp};
-use journal::NodeState;
 
 use super::words_of;
+use crate::activity;
 use crate::layout::quantity;
 use crate::visible::visible_line;
 use crate::workflows;
@@ -28,7 +29,7 @@ pub(crate) struct AgentRow {
     pub(super) name: RowName,
     pub(super) parent: Option<NodeId>,
     pub(super) children: Vec<NodeId>,
-    pub(super) state: NodeState,
+    pub(super) state: NodeActivity,
     /// Which of the agents of its kind below the same parent, from 1.
     number: usize,
     since: Timestamp,
@@ -55,7 +56,7 @@ impl AgentRow {
             name,
             parent,
             children: Vec::new(),
-            state: NodeState::Pending,
+            state: NodeActivity::Pending,
             number,
             since: at,
             until: None,
@@ -146,7 +147,7 @@ impl AgentRow {
         self.said = Some(target);
     }
 
-    pub(super) fn change(&mut self, state: NodeState, at: Timestamp) {
+    pub(super) fn change(&mut self, state: NodeActivity, at: Timestamp) {
         self.state = state;
         if self.has_ended() {
             self.asking = false;
@@ -160,14 +161,11 @@ impl AgentRow {
     /// Whether it represents a whole plan whose steps are carried out.
     pub(super) fn is_plan_at_work(&self) -> bool {
         let is_plan = matches!(self.name, RowName::Plan(_)) && self.parent.is_none();
-        is_plan && self.state == NodeState::Running && !self.children.is_empty()
+        is_plan && self.state == NodeActivity::Running && !self.children.is_empty()
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        matches!(
-            self.state,
-            NodeState::Completed | NodeState::Failed | NodeState::Canceled | NodeState::Pruned
-        )
+        self.state.is_final()
     }
 
     pub(super) fn elapsed(&self, now: Timestamp) -> Option<SignedDuration> {
@@ -184,14 +182,10 @@ impl AgentRow {
         }
         match (&self.said, self.state) {
             (Some(said), _) => said.clone(),
-            (None, NodeState::Pending) => String::new(),
-            (None, NodeState::Ready) => "waits for its turn".to_owned(),
-            (None, NodeState::WaitingReview) => "waits for a decision".to_owned(),
-            (None, NodeState::WaitingInput) => "paused".to_owned(),
-            (None, NodeState::Canceled) => "stopped".to_owned(),
-            (None, NodeState::Pruned) => "cut off".to_owned(),
-            (None, NodeState::Failed) => "failed".to_owned(),
-            (None, NodeState::Running | NodeState::Completed) => String::new(),
+            (None, NodeActivity::Pending | NodeActivity::Running | NodeActivity::Completed) => {
+                String::new()
+            }
+            (None, activity) => activity::words(activity).to_owned(),
         }
     }
 

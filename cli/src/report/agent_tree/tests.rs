@@ -7,8 +7,8 @@ use interrupt_router::model::TokenUsage;
 use interrupt_router::{
     InterruptDetails, InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource,
 };
+use interrupts::store::NodeActivity;
 use jiff::Timestamp;
-use journal::NodeState;
 use planning::PlanRole;
 
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl Tale {
     }
 
     fn step(&mut self, node: &NodeId, kind: &'static str, step: u32) {
-        self.status(node, kind, NodeState::Running);
+        self.status(node, kind, NodeActivity::Running);
         self.tell(RunEvent::StepStarted {
             node: node.clone(),
             kind,
@@ -81,10 +81,10 @@ impl Tale {
             },
             corrections: 0,
         });
-        self.status(node, kind, NodeState::Completed);
+        self.status(node, kind, NodeActivity::Completed);
     }
 
-    fn status(&mut self, node: &NodeId, kind: &'static str, status: NodeState) {
+    fn status(&mut self, node: &NodeId, kind: &'static str, status: NodeActivity) {
         self.tell(RunEvent::AgentStatusChanged {
             node: node.clone(),
             kind,
@@ -123,7 +123,7 @@ fn discovery() -> Tale {
     let root = tale.agent("root", "ORCHESTRATOR");
     tale.step(&root, "ORCHESTRATOR", 1);
     let dispatch = tale.agent("root/dispatch", "DISCOVERY_DISPATCH");
-    tale.status(&dispatch, "DISCOVERY_DISPATCH", NodeState::Running);
+    tale.status(&dispatch, "DISCOVERY_DISPATCH", NodeActivity::Running);
     let workers: Vec<NodeId> = (1..=3)
         .map(|number| {
             let path = format!("root/dispatch/worker-{number}");
@@ -139,7 +139,7 @@ fn discovery() -> Tale {
         details: InterruptDetails::new(InterruptType::HumanReview, "which way?"),
         payload: serde_json::Value::Null,
     });
-    tale.status(&workers[1], "DISCOVERY_AGENT", NodeState::WaitingReview);
+    tale.status(&workers[1], "DISCOVERY_AGENT", NodeActivity::WaitingReview);
     tale.step(&workers[2], "DISCOVERY_AGENT", 4);
     tale.tell(RunEvent::AnswerChunk {
         node: workers[2].clone(),

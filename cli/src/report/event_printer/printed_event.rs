@@ -7,7 +7,7 @@ use interrupt_router::event::INTERRUPT_REQUEST_MARK;
 use interrupt_router::handler::{DecidedBy, FilledBy};
 use interrupt_router::model::CallNote;
 use interrupt_router::review::Answer;
-use journal::NodeState;
+use interrupts::store::NodeActivity;
 use planning::{Fact, FactKind};
 
 use tools::{CallEnd, Progress, ToolMessage, Verdict};
@@ -466,17 +466,17 @@ fn published(tree: &AgentTree, event: &NamedEvent) -> Option<PrintedEvent> {
     PrintedEvent::of(tree.label(&event.node_id), "⚑", Tone::Route, what)
 }
 
-fn node_state_words(state: NodeState) -> &'static str {
+fn node_state_words(state: NodeActivity) -> &'static str {
     match state {
-        NodeState::Pending => "has nothing to do yet",
-        NodeState::Ready => "waits for its turn",
-        NodeState::Running => "works",
-        NodeState::WaitingReview => "waits for a decision",
-        NodeState::WaitingInput => "is paused",
-        NodeState::Completed => "done",
-        NodeState::Failed => "failed",
-        NodeState::Canceled => "stopped",
-        NodeState::Pruned => "cut off",
+        NodeActivity::Pending => "has nothing to do yet",
+        NodeActivity::Ready => "waits for its turn",
+        NodeActivity::Running => "works",
+        NodeActivity::WaitingReview => "waits for a decision",
+        NodeActivity::Paused => "is paused",
+        NodeActivity::Completed => "done",
+        NodeActivity::Failed => "failed",
+        NodeActivity::Cancelled => "stopped",
+        NodeActivity::Pruned => "cut off",
     }
 }
 

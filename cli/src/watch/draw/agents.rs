@@ -11,6 +11,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 
 use super::{Theme, fitting, short};
+use crate::activity;
 use crate::advice::advised;
 use crate::time::age;
 use crate::visible::visible_line;
@@ -158,7 +159,7 @@ fn node_line(view: &RunView, node: &NodeRow, state: &ScreenState, look: Theme) -
     if asks.is_none() {
         let doing = match node.waits_at(node.activity, state.now) {
             Some(waits) => visible_line(&waits.at(state.now)),
-            None => words(node.activity).to_owned(),
+            None => activity::words(node.activity).to_owned(),
         };
         spans.push(Span::styled(format!("  {doing}"), style));
     }
@@ -191,28 +192,8 @@ fn counted(count: u64) -> String {
 }
 
 fn mark(activity: NodeActivity, look: Theme) -> (&'static str, Style) {
-    match activity {
-        NodeActivity::Pending | NodeActivity::Ready => ("·", look.faint()),
-        NodeActivity::Running => ("▶", look.active()),
-        NodeActivity::WaitingReview | NodeActivity::Paused => ("?", look.waiting()),
-        NodeActivity::Completed => ("✓", look.good()),
-        NodeActivity::Failed => ("✗", look.bad()),
-        NodeActivity::Cancelled | NodeActivity::Pruned => ("–", look.faint()),
-    }
-}
-
-const fn words(activity: NodeActivity) -> &'static str {
-    match activity {
-        NodeActivity::Pending => "pending",
-        NodeActivity::Ready => "ready",
-        NodeActivity::Running => "running",
-        NodeActivity::WaitingReview => "waiting for review",
-        NodeActivity::Paused => "paused",
-        NodeActivity::Completed => "completed",
-        NodeActivity::Failed => "failed",
-        NodeActivity::Cancelled => "cancelled",
-        NodeActivity::Pruned => "pruned",
-    }
+    let (sign, tone) = activity::sign(activity);
+    (sign, look.of(tone))
 }
 
 /// The title above a plan: how much of it is done.

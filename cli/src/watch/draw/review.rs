@@ -109,16 +109,9 @@ fn paragraph(given: &str, look: Theme) -> Vec<Line<'static>> {
 
 /// Lines as the theme paints them.
 fn painted(lines: Vec<Painted>, look: Theme) -> impl Iterator<Item = Line<'static>> {
-    lines.into_iter().map(move |(tone, line)| {
-        let style = match tone {
-            Tone::Strong => look.strong(),
-            Tone::Faint => look.faint(),
-            Tone::Plain | Tone::Good | Tone::Bad | Tone::Waiting | Tone::Active | Tone::Route => {
-                look.plain()
-            }
-        };
-        Line::styled(line, style)
-    })
+    lines
+        .into_iter()
+        .map(move |(tone, line)| Line::styled(line, look.of(tone)))
 }
 
 fn asked_lines(

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::palette::Palette;
+use crate::palette::{Palette, Tone};
 
 /// How things look. Without colours, weight and reversal alone tell things apart.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,19 @@ impl Theme {
             Style::new().fg(color)
         } else {
             Style::new()
+        }
+    }
+
+    /// How a tone looks.
+    pub(super) fn of(self, tone: Tone) -> Style {
+        match tone {
+            Tone::Plain | Tone::Route => self.plain(),
+            Tone::Strong => self.strong(),
+            Tone::Faint => self.faint(),
+            Tone::Good => self.good(),
+            Tone::Bad => self.bad(),
+            Tone::Waiting => self.waiting(),
+            Tone::Active => self.active(),
         }
     }
 

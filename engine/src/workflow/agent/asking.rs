@@ -10,6 +10,7 @@ use interrupt_router::context::{
 use interrupt_router::event::INTERRUPT_REQUEST_MARK;
 use interrupt_router::model::{Message, PartialReply};
 use interrupt_router::{AgentType, Outcome, RouteId, Routing};
+use interrupts::store::NodeActivity;
 use tracing::Instrument as _;
 
 use super::Agent;
@@ -18,7 +19,6 @@ use crate::run::spans::failed;
 use crate::run::{RunError, RunEvent};
 use crate::workflow::Workflow;
 use crate::workflow::exit::Exit;
-use journal::NodeState;
 use journal::entry::{FlowPosition, TurnStart};
 use journal::kind::MAIL;
 use journal::message::{AgentMessage, Mail};
@@ -86,7 +86,9 @@ impl<W: Workflow> Agent<W> {
         };
         self.read(&mail.letters);
         let kind = self.kind.name();
-        self.run.end(&self.id, kind, NodeState::Completed).await?;
+        self.run
+            .end(&self.id, kind, NodeActivity::Completed)
+            .await?;
         Ok(mail.letters.into_iter().map(|letter| letter.text).collect())
     }
 
@@ -170,7 +172,7 @@ impl<W: Workflow> Agent<W> {
         self.read(&start.letters);
         (self.turn, self.step) = (turn, start.step);
         let live = &self.run.shared.live;
-        self.set_state(NodeState::Running);
+        self.set_state(NodeActivity::Running);
         live.nodes.takes_turn(&self.id, turn, self.step);
         live.journal.turn_begins(&self.id, start);
         if !is_answered {

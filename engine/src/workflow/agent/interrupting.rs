@@ -8,6 +8,7 @@ use interrupt_router::{
     AgentType as _, DecidedAs, InterruptId, InterruptRoutes as _, RouteSet, SealedInterrupt as _,
     Verdict,
 };
+use interrupts::store::NodeActivity;
 use serde_json::json;
 
 use super::Agent;
@@ -17,7 +18,6 @@ use crate::run::{InterruptResult, RunEvent};
 use crate::workflow::Workflow;
 use crate::workflow::decided::{Decided, Declined, Routed};
 use crate::workflow::exit::Exit;
-use journal::NodeState;
 use journal::entry::{InterruptEnd, InterruptOutcome};
 use journal::error::KeepError;
 use journal::place;
@@ -108,7 +108,7 @@ impl<W: Workflow> Agent<W> {
             InterruptEnd::Pruned { reason } => {
                 open_interrupts.ended(interrupt, InterruptResult::Pruned);
                 self.run
-                    .end(&self.id, self.kind.name(), NodeState::Pruned)
+                    .end(&self.id, self.kind.name(), NodeActivity::Pruned)
                     .await?;
                 Err(Exit::pruned(reason))
             }
@@ -194,7 +194,7 @@ impl<W: Workflow> Agent<W> {
             reroute: reroute.clone(),
         };
         self.live().open_interrupts.ended(interrupt, result);
-        self.set_state(NodeState::Running);
+        self.set_state(NodeActivity::Running);
         self.tell(format!(
             "[decision]\nYour interrupt was decided:\n{decision:#}"
         ));
@@ -224,7 +224,7 @@ impl<W: Workflow> Agent<W> {
         decided_by: DecidedBy,
         text: Option<String>,
     ) -> Decided<W::Routing> {
-        self.set_state(NodeState::Running);
+        self.set_state(NodeActivity::Running);
         let details = request.details();
         self.tell(declined_note(
             &details,

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use engine::run::RunEvent;
-use engine::run::nodes::state_of;
 use interrupt_router::handler::{DecidedBy, FilledBy};
 use interrupt_router::model::TokenUsage;
 use interrupt_router::review::Answer;
@@ -131,7 +130,7 @@ impl FeedOccurrences {
                 kind,
             });
         }
-        let status = state_of(told.status);
+        let status = told.status;
         events.push(if told.status.is_final() {
             RunEvent::AgentFinished { node, kind, status }
         } else {
