@@ -21,12 +21,22 @@ pub(super) fn facts(workspace: &Workspace) -> Vec<Fact> {
     let lines = |files: &[&WorkspaceFile]| files.iter().map(|file| file.lines).sum::<usize>();
     parts.sort_by_key(|part| std::cmp::Reverse(lines(&part.files)));
     parts.truncate(MOST_PARTS);
+    let read = match workspace.left_out().beyond_limits {
+        0 => "",
+        _ => ", that were read",
+    };
     let mut facts = Vec::new();
     if parts.len() > 1 {
         let all: Vec<&WorkspaceFile> = workspace.files().iter().collect();
         facts.push(Fact {
             about: ".".to_owned(),
-            says: format!("The folder has {}.", counted(&all)),
+            says: match workspace.left_out().total() {
+                0 => format!("The folder has {}.", counted(&all)),
+                more => format!(
+                    "The folder has {}, that were read; not read: {more}.",
+                    counted(&all)
+                ),
+            },
         });
     }
     for part in parts {
@@ -37,7 +47,7 @@ pub(super) fn facts(workspace: &Workspace) -> Vec<Fact> {
             .map(|file| format!("; the largest is {}", file.path));
         let largest = largest.filter(|_| files.len() > 1).unwrap_or_default();
         facts.push(Fact {
-            says: format!("{} has {}{largest}.", part.name, counted(&files)),
+            says: format!("{} has {}{read}{largest}.", part.name, counted(&files)),
             about: part.name,
         });
         facts.extend(files.into_iter().take(FILES_OF_A_PART).map(of_file));

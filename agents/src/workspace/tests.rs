@@ -153,4 +153,18 @@ fn what_is_said_of_a_folder_was_counted() {
             "web/page.ts has 2 lines of TypeScript, declares Page.",
         ]
     );
+    let within = |files| WorkspaceLimits {
+        files,
+        ..WorkspaceLimits::default()
+    };
+    let facts = Workspace::open_within(folder.path(), within(3)).unwrap();
+    let facts = facts.facts();
+    let said: Vec<&str> = facts.iter().map(|fact| &*fact.says).collect();
+    assert_eq!(
+        [said[0], said[1]],
+        [
+            "The folder has 3 files with 8 lines, 2 of them Rust, that were read; not read: 1.",
+            "src has 2 files with 5 lines, all Rust, that were read; the largest is src/run.rs.",
+        ]
+    );
 }

@@ -92,6 +92,10 @@ impl<'a> Words<'a> {
             self.goal.clone()
         } else if name == "id" || name == "dependencies" {
             (number + 1).to_string()
+        } else if name == "summary"
+            && let Some(whole) = self.facts.first()
+        {
+            whole.says.clone()
         } else {
             let description = keywords.get("description").and_then(Value::as_str);
             match self.fact() {
@@ -192,7 +196,32 @@ pub(super) fn quoted(text: &str) -> String {
 mod tests {
     use interrupt_router::model::Message;
 
-    use super::{goal, heard, part, quoted};
+    use interrupt_router::schema::SamplePlace;
+    use serde_json::Map;
+
+    use super::{Fact, Words, goal, heard, part, quoted};
+
+    #[test]
+    fn a_summary_is_the_fact_about_the_whole() {
+        let facts = [".", "docs", "src"].map(|about| Fact {
+            about: about.to_owned(),
+            says: format!("{about} is counted"),
+        });
+        let place = SamplePlace {
+            name: "summary",
+            index: None,
+        };
+        for (seed, said, expected) in [
+            (1, "Goal: see", ". is counted"),
+            (2, "Goal: see", ". is counted"),
+            (1, "Goal: see\nYour part: docs (2 files)", "docs is counted"),
+        ] {
+            let messages = [Message::user(said)];
+            let mut words = Words::new(seed, "an asker", &facts, &messages);
+            words.fact();
+            assert_eq!(words.text(place, &Map::new()), expected);
+        }
+    }
 
     #[test]
     fn the_goal_of_the_run_counts_and_no_other() {
