@@ -37,7 +37,10 @@ fn the_tour_shows_an_interrupt_an_answer_and_a_reroute() {
 fn a_run_speaks_about_the_folder_that_it_was_given() {
     let folder = workspace();
     let ended = end(run_in(folder.path()).arg("--no-input")).exits_with(0);
-    assert!(ended.error_output.contains("src/oven.rs"), "{ended:#?}");
+    let last = "The folder has 2 files with 4 lines, 1 of them Rust.";
+    assert!(ended.output.contains(last), "{ended:#?}");
+    let of_a_part = "src has 1 file with 1 line, all Rust.";
+    assert!(ended.error_output.contains(of_a_part), "{ended:#?}");
 }
 
 #[test]
