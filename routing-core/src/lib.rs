@@ -78,7 +78,7 @@
 //! #     fn name(&self) -> &str { "model" }
 //! #     fn dialect(&self) -> Dialect { Dialect::JsonSchema }
 //! #     async fn call(&self, call: ModelCall, _: &StopScope) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-//! #         assert!(!call.schema.text().contains("planningRequest"));
+//! #         assert!(!call.schema_text().contains("planningRequest"));
 //! #         let text = r#"{"discoveryRequest": {"goal": "look again"}}"#.to_owned();
 //! #         Ok(Outcome::Completed(ModelReply { text, ..ModelReply::default() }))
 //! #     }
