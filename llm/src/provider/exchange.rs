@@ -293,8 +293,16 @@ impl Exchange {
         }
     }
 
-    /// The error that an event is, or that it makes of the answer.
+    /// The error that an event is, or that it makes of the answer; what had arrived before may be billed.
     fn faulty(&self, fault: Fault) -> ModelError {
+        let mut error = self.error_of(fault);
+        if let ModelError::ProviderFailed { begun, .. } = &mut error {
+            *begun = self.answer.bytes() > 0;
+        }
+        error
+    }
+
+    fn error_of(&self, fault: Fault) -> ModelError {
         let malformed = |detail: String| ModelError::Malformed { detail };
         match fault {
             Fault::Error(error) => failure::in_stream(&error, &self.context),

@@ -145,17 +145,15 @@ fn refused(status: u16, body: &Value, detail: String, headers: &HeaderMap) -> Mo
             retry_after,
             detail,
         },
-        408 | 425 | 500.. => ModelError::ProviderFailed {
-            status,
-            retry_after,
-            detail,
-        },
-        // Another failure for which the provider says when to try again.
-        _ if retry_after.is_some() => ModelError::ProviderFailed {
-            status,
-            retry_after,
-            detail,
-        },
+        // Also another failure for which the provider says when to try again.
+        _ if matches!(status, 408 | 425 | 500..) || retry_after.is_some() => {
+            ModelError::ProviderFailed {
+                status,
+                retry_after,
+                detail,
+                begun: false,
+            }
+        }
         _ => ModelError::Rejected { status, detail },
     }
 }

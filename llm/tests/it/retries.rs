@@ -349,6 +349,7 @@ impl LanguageModel for &Away {
                 status,
                 retry_after: None,
                 detail: "down".to_owned(),
+                begun: false,
             },
             None => ModelError::Unreachable {
                 endpoint: "http://127.0.0.1:1/".to_owned(),

@@ -87,6 +87,8 @@ pub enum ModelError {
         retry_after: Option<Duration>,
         /// What the provider said.
         detail: String,
+        /// Whether an answer had begun, which may be billed.
+        begun: bool,
     },
     /// The answer broke off before its end.
     #[error("{}", broken_off(*received))]
@@ -236,8 +238,8 @@ impl ModelError {
             | Self::Rejected { .. }
             | Self::Unpaid { .. }
             | Self::ContextFull { .. }
-            | Self::RateLimited { .. }
-            | Self::ProviderFailed { .. } => true,
+            | Self::RateLimited { .. } => true,
+            Self::ProviderFailed { begun, .. } => !*begun,
             // An answer had begun, or may have.
             Self::Refused { .. }
             | Self::Filtered { .. }
