@@ -19,6 +19,20 @@ pub(crate) const fn sign(activity: NodeActivity) -> (&'static str, Tone) {
     }
 }
 
+/// How important its words are.
+pub(crate) const fn tone(activity: NodeActivity) -> Tone {
+    match activity {
+        NodeActivity::WaitingReview | NodeActivity::Paused => Tone::Waiting,
+        NodeActivity::Failed => Tone::Bad,
+        NodeActivity::Running => Tone::Plain,
+        NodeActivity::Pending
+        | NodeActivity::Ready
+        | NodeActivity::Completed
+        | NodeActivity::Cancelled
+        | NodeActivity::Pruned => Tone::Faint,
+    }
+}
+
 /// A few words.
 pub(crate) const fn words(activity: NodeActivity) -> &'static str {
     match activity {
@@ -30,6 +44,6 @@ pub(crate) const fn words(activity: NodeActivity) -> &'static str {
         NodeActivity::Completed => "completed",
         NodeActivity::Failed => "failed",
         NodeActivity::Cancelled => "cancelled",
-        NodeActivity::Pruned => "cut off",
+        NodeActivity::Pruned => "pruned",
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use interrupt_router::model::LanguageModel;
 use llm::{
-    Fact, Fallback, ModelId, ModelProfile, Pace, ParseModelIdError, Provider, ProviderError,
-    ProviderModel, RehearsalConfig, RehearsalModel, Retrying, Script,
+    Fallback, ModelId, ModelProfile, ParseModelIdError, Provider, ProviderError, ProviderModel,
+    RehearsalConfig, RehearsalModel, Retrying,
 };
 
 use crate::authority;
@@ -38,20 +38,7 @@ pub(crate) enum ModelChoice {
     },
 }
 
-/// What a rehearsal plays from.
-#[derive(Debug, Default)]
-pub(crate) struct Rehearsal {
-    /// What its choices start from.
-    pub(crate) seed: u64,
-    /// How fast it generates.
-    pub(crate) pace: Pace,
-    /// What it speaks of.
-    pub(crate) facts: Vec<Fact>,
-    /// What steers it.
-    pub(crate) script: Option<Script>,
-}
-
-/// How a conversation speaks to its model's server.
+/// How a model's server is spoken to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Manner {
     /// Certificates of authorities to trust beside the system's.
@@ -140,53 +127,19 @@ impl ModelChoice {
         }
     }
 
-    /// That the model can be offered tools, as far as its server says.
+    /// Prepares the model, its calls paid from what may be spent; nothing is sent. A rehearsal costs nothing.
     ///
     /// # Errors
     ///
-    /// A usage failure if it would drop them.
-    pub(crate) fn with_tools(self) -> Result<Self, Failure> {
-        if let Some(model) = self.provider()? {
-            must_take_tools(&model)?;
-        }
-        Ok(self)
-    }
-
-    /// Prepares the model; nothing is sent.
-    ///
-    /// # Errors
-    ///
-    /// A failure if a key is missing or the base URL is no URL.
-    pub(crate) fn open(self, rehearsal: Rehearsal) -> Result<Arc<dyn LanguageModel>, Failure> {
-        match self {
-            Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
-                seed: rehearsal.seed,
-                pace: rehearsal.pace,
-                facts: rehearsal.facts,
-                script: rehearsal.script,
-            }))),
-            Self::Provider { id, profile } => chain(&id, &profile, &Manner::default(), None),
-        }
-    }
-
-    /// Prepares the model for a conversation; nothing is sent.
-    ///
-    /// # Errors
-    ///
-    /// A failure if a key is missing or the base URL is no URL.
-    pub(crate) fn open_chat(
+    /// A failure if a key is missing, the base URL is no URL, or a model has no price or cannot use tools.
+    pub(crate) fn open(
         self,
-        seed: u64,
-        pace: Pace,
-        spending: Option<Spending>,
+        rehearsal: RehearsalConfig,
         manner: &Manner,
+        spending: Option<Spending>,
     ) -> Result<Arc<dyn LanguageModel>, Failure> {
         let Self::Provider { id, profile } = self else {
-            return self.open(Rehearsal {
-                seed,
-                pace,
-                ..Rehearsal::default()
-            });
+            return Ok(Arc::new(RehearsalModel::new(rehearsal)));
         };
         let sink = Arc::new(RefusedCallSays);
         let budget = spending.map(|spending| spending.budget(&id.to_string(), &[], sink));

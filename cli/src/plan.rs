@@ -14,12 +14,12 @@ use interrupt_router::model::LanguageModel;
 use interrupts::SystemClock;
 use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{CheckpointId, Page as Rows, Run, Store};
-use llm::{JsonSchemaConstraints, Pace};
+use llm::{JsonSchemaConstraints, Pace, RehearsalConfig};
 use planning::{PlanChangeRequest, PlanPreview, PlanReading, PlanRevision, StoredPlan, is_plan};
 
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure, causes};
-use crate::model::{ModelChoice, Rehearsal};
+use crate::model::{Manner, ModelChoice};
 use crate::refused::by_invalid;
 use crate::run_owner::{gone_owner, own_name};
 use crate::workflows;
@@ -183,12 +183,14 @@ fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
         ),
         None => None,
     };
-    ModelChoice::parse(&order.model, order.base_url)?.open(Rehearsal {
+    let rehearsal = RehearsalConfig {
         seed: order.seed,
         pace: Pace::from_tokens_per_second(0),
         facts: workspace.facts(),
         script,
-    })
+    };
+    let choice = ModelChoice::parse(&order.model, order.base_url)?;
+    choice.open(rehearsal, &Manner::default(), None)
 }
 
 /// The change that is proposed for a plan.

@@ -200,7 +200,7 @@ impl std::ops::Deref for AnswerSchemaRef {
 }
 
 impl ModelCall {
-    /// A call for free text, without tools, whose pieces nobody wants to see.
+    /// A call for free text, without tools and without a sink for its pieces.
     pub fn new(caller: ModelCaller, messages: Vec<Message>) -> Self {
         Self {
             caller,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use interrupt_router::model::{ModelError, TokenUsage, ToolRequest};
 use interrupt_router::{StopMode, StopReason, StopSource};
 use jiff::Timestamp;
-use llm::{Conversation, ConversationConfig, ConversationTools, Pace, ToolResult};
+use llm::{Conversation, ConversationConfig, ConversationTools, Pace, RehearsalConfig, ToolResult};
 
 use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};
@@ -50,7 +50,12 @@ pub(crate) fn chat(
     let choice = ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
     let spending = Spending::of(&arguments.budget)?;
     let manner = manner(arguments, store);
-    let model = choice.open_chat(arguments.seed, pace(arguments), spending, &manner)?;
+    let rehearsal = RehearsalConfig {
+        seed: arguments.seed,
+        pace: pace(arguments),
+        ..RehearsalConfig::default()
+    };
+    let model = choice.open(rehearsal, &manner, spending)?;
     let on_terminal = io::stdin().is_terminal()
         && io::stdout().is_terminal()
         && !arguments.no_input

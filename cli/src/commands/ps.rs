@@ -6,12 +6,13 @@ use std::io::{self, IsTerminal};
 use control::{AskProgress, RunProgress};
 use interrupt_router::NodeId;
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{Filter, NodeActivity, NodeRow, Run};
+use interrupts::store::{Filter, NodeRow, Run};
 use jiff::Timestamp;
 use journal::{Steps, executed_by_worker, needs_in};
 use serde_json::json;
 
 use super::{print, waits_for_server};
+use crate::activity;
 use crate::address::find_run;
 use crate::advice::continuing;
 use crate::arguments::{Global, PsArguments, StoreArguments};
@@ -260,7 +261,7 @@ impl RunsLayout {
         let mut ordered = Vec::new();
         order(&listed, None, &mut ordered);
         for row in ordered {
-            let (symbol, tone) = activity_symbol(row.activity);
+            let (symbol, tone) = activity::sign(row.activity);
             let step = match row.step {
                 0 => String::new(),
                 step => format!("step {step}"),
@@ -279,7 +280,7 @@ impl RunsLayout {
                     row.node,
                     age(row.since, self.now),
                     self.palette
-                        .paint(doing_tone(row.activity), &doing(row, self.now)),
+                        .paint(activity::tone(row.activity), &doing(row, self.now)),
                 )
                 .trim_end()
                 .to_owned(),
@@ -386,48 +387,7 @@ fn leads(listed: &[&NodeRow]) -> HashMap<NodeId, String> {
 fn doing(row: &NodeRow, now: Timestamp) -> String {
     match row.waits_at(row.activity, now) {
         Some(waits) => visible_line(&waits.at(now)),
-        None => activity_words(row.activity).to_owned(),
-    }
-}
-
-const fn activity_words(activity: NodeActivity) -> &'static str {
-    match activity {
-        NodeActivity::Pending => "not begun",
-        NodeActivity::Ready => "ready",
-        NodeActivity::Running => "works",
-        NodeActivity::WaitingReview => "waits for an answer",
-        NodeActivity::Paused => "paused",
-        NodeActivity::Completed => "completed",
-        NodeActivity::Failed => "failed",
-        NodeActivity::Cancelled => "cancelled",
-        NodeActivity::Pruned => "pruned",
-    }
-}
-
-const fn doing_tone(activity: NodeActivity) -> Tone {
-    match activity {
-        NodeActivity::WaitingReview | NodeActivity::Paused => Tone::Waiting,
-        NodeActivity::Failed => Tone::Bad,
-        NodeActivity::Running => Tone::Plain,
-        NodeActivity::Pending
-        | NodeActivity::Ready
-        | NodeActivity::Completed
-        | NodeActivity::Cancelled
-        | NodeActivity::Pruned => Tone::Faint,
-    }
-}
-
-const fn activity_symbol(activity: NodeActivity) -> (&'static str, Tone) {
-    match activity {
-        NodeActivity::Pending => ("○", Tone::Faint),
-        NodeActivity::Ready => ("◌", Tone::Plain),
-        NodeActivity::Running => ("●", Tone::Active),
-        NodeActivity::WaitingReview => ("?", Tone::Waiting),
-        NodeActivity::Paused => ("‖", Tone::Waiting),
-        NodeActivity::Completed => ("✓", Tone::Good),
-        NodeActivity::Failed => ("✗", Tone::Bad),
-        NodeActivity::Cancelled => ("■", Tone::Faint),
-        NodeActivity::Pruned => ("╳", Tone::Faint),
+        None => activity::words(row.activity).to_owned(),
     }
 }
 

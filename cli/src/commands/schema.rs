@@ -8,12 +8,13 @@ use interrupt_router::model::{ModelCaller, Purpose, TurnForm};
 use interrupt_router::{NodeId, RunId};
 use interrupts::RouteName;
 use interrupts::catalogue::{Catalogue, RouteEntry};
+use llm::RehearsalConfig;
 use serde_json::{Map, Value, json};
 
 use super::print;
 use crate::arguments::SchemaArguments;
 use crate::exit::{Exit, Failure};
-use crate::model::{ModelChoice, Rehearsal};
+use crate::model::{Manner, ModelChoice};
 use crate::view::json_line;
 use crate::workflows;
 use interrupts::nearest;
@@ -128,7 +129,7 @@ fn turn(
     let mut form = None;
     if let Some(name) = &arguments.model {
         let choice = ModelChoice::parse(name, arguments.base_url.clone())?;
-        let model = choice.open(Rehearsal::default())?;
+        let model = choice.open(RehearsalConfig::default(), &Manner::default(), None)?;
         query.dialect = model.dialect();
         form = Some(model.turn_form(&ModelCaller {
             run: RunId::generate(),

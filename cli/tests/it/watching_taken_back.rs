@@ -64,7 +64,7 @@ fn patient_screens(place: &Place) -> (PtySession, Painted) {
     (screen, Painted::anew(&terminal))
 }
 
-/// What the last line says where nobody goes on with the run by itself.
+/// What the last line says when no process continues the run.
 const NOBODY_GOES_ON: &str = "No process runs it now";
 
 /// What the pause was decided with, and what the run makes of it.

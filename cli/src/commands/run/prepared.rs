@@ -12,12 +12,12 @@ use interrupt_router::model::LanguageModel;
 use interrupt_router::review::Reviewer;
 use interrupts::manager::{OwnedRun, RunEnd};
 use journal::Workflow;
-use llm::{JsonSchemaConstraints, Pace, Script};
+use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, Script};
 use tools::ToolCounts;
 
 use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
-use crate::model::{ModelChoice, Rehearsal};
+use crate::model::{Manner, ModelChoice};
 use crate::run_owner::{LocalRun, RunOwner, not_taken};
 use crate::tooling::{OpenedTools, PreparedTools};
 use crate::workflows;
@@ -75,16 +75,17 @@ impl Prepared {
         let workflow = Executable::of(&order, &workspace, script.as_ref())?;
         let steers = script.as_ref().is_some_and(Script::steers_the_model);
         let is_deaf = choice != ModelChoice::Rehearsal && steers;
-        let choice = match order.tools {
-            Some(_) => choice.with_tools()?,
-            None => choice,
-        };
-        let model = choice.open(Rehearsal {
+        let rehearsal = RehearsalConfig {
             seed: order.seed,
             pace: Pace::from_tokens_per_second(pace),
             facts: workspace.facts(),
             script: script.clone(),
-        })?;
+        };
+        let manner = Manner {
+            tools: order.tools.is_some(),
+            ..Manner::default()
+        };
+        let model = choice.open(rehearsal, &manner, None)?;
         limits.check(model.name())?;
         let tools = order.tools.as_ref().map(PreparedTools::of).transpose()?;
         Ok(Self {

@@ -147,20 +147,11 @@ impl Picture {
         let time = row.elapsed(self.now).map(duration).unwrap_or_default();
         let used = lead + columns_of(&label) + STEP_COLUMNS + TIME_COLUMNS + 4;
         let room = self.columns.saturating_sub(used);
-        let mut activity = row.activity(self.now);
+        let mut does = row.activity(self.now);
         if branch.folded > 0 {
-            activity = format!("(+{} done) {activity}", branch.folded);
+            does = format!("(+{} done) {does}", branch.folded);
         }
-        let activity_tone = match row.state {
-            NodeActivity::WaitingReview | NodeActivity::Paused => Tone::Waiting,
-            NodeActivity::Failed => Tone::Bad,
-            NodeActivity::Running => Tone::Plain,
-            NodeActivity::Pending
-            | NodeActivity::Ready
-            | NodeActivity::Completed
-            | NodeActivity::Cancelled
-            | NodeActivity::Pruned => Tone::Faint,
-        };
+        let activity_tone = activity::tone(row.state);
         let palette = self.palette;
         format!(
             "{}{} {}  {}{:>time_columns$}  {}",
@@ -169,7 +160,7 @@ impl Picture {
             label,
             palette.paint(Tone::Faint, &fit(&step, STEP_COLUMNS)),
             time,
-            palette.paint(activity_tone, &cut(&activity, room)),
+            palette.paint(activity_tone, &cut(&does, room)),
             time_columns = TIME_COLUMNS,
         )
         .trim_end()

@@ -7,11 +7,11 @@ use interrupt_router::event::INTERRUPT_REQUEST_MARK;
 use interrupt_router::handler::{DecidedBy, FilledBy};
 use interrupt_router::model::CallNote;
 use interrupt_router::review::Answer;
-use interrupts::store::NodeActivity;
 use planning::{Fact, FactKind};
 
 use tools::{CallEnd, Progress, ToolMessage, Verdict};
 
+use crate::activity;
 use crate::layout::cut;
 use crate::model::Unanswered;
 use crate::palette::Tone;
@@ -90,7 +90,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<PrintedEve
         }
         RunEvent::AgentSpawned { node, .. } => PrintedEvent::change(tree.label(node), "is there"),
         RunEvent::AgentStatusChanged { node, status, .. } => {
-            PrintedEvent::change(tree.label(node), node_state_words(*status))
+            PrintedEvent::change(tree.label(node), activity::words(*status))
         }
         RunEvent::MessageAdded { node, text } => message_added(tree, node, text),
         RunEvent::StepStarted { node, step, .. } => {
@@ -275,7 +275,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<PrintedEve
         ),
         RunEvent::AgentFinished { node, status, .. } => PrintedEvent::change(
             tree.label(node),
-            format!("has ended: {}", node_state_words(*status)),
+            format!("has ended: {}", activity::words(*status)),
         ),
         RunEvent::Told { .. } => of_plan(tree, &PlanNews::of(event)?),
         RunEvent::Stopping { reason } => PrintedEvent::of_run(
@@ -464,20 +464,6 @@ fn published(tree: &AgentTree, event: &NamedEvent) -> Option<PrintedEvent> {
         visible_line(&event.reason),
     );
     PrintedEvent::of(tree.label(&event.node_id), "⚑", Tone::Route, what)
-}
-
-fn node_state_words(state: NodeActivity) -> &'static str {
-    match state {
-        NodeActivity::Pending => "has nothing to do yet",
-        NodeActivity::Ready => "waits for its turn",
-        NodeActivity::Running => "works",
-        NodeActivity::WaitingReview => "waits for a decision",
-        NodeActivity::Paused => "is paused",
-        NodeActivity::Completed => "done",
-        NodeActivity::Failed => "failed",
-        NodeActivity::Cancelled => "stopped",
-        NodeActivity::Pruned => "cut off",
-    }
 }
 
 fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
