@@ -161,17 +161,24 @@ fn chain(
     let other = |name: &String| match ModelChoice::parse(name, None)? {
         ModelChoice::Provider { id, profile } => member(&id, &profile, manner, budget),
         ModelChoice::Rehearsal => {
-            let text = "`fallback`: the rehearsal is no model, so it stands in for none";
+            let text = "the rehearsal is no model, so it stands in for none";
             Err(Failure::new(Exit::Usage, text).hint("name models: fallback = [\"openai:NAME\"]"))
         }
     };
-    let others = profile.fallback.iter().map(other);
-    let chain = Fallback::new(first, others.collect::<Result<_, _>>()?);
-    let chain = chain.map_err(|mixed| {
-        Failure::new(Exit::Usage, format!("`fallback`: {mixed}"))
-            .hint("give them one `dialect` in their profiles, or leave `fallback` out")
-    })?;
-    Ok(Arc::new(chain))
+    let others: Result<_, Failure> = profile.fallback.iter().map(other).collect();
+    let chain = others.and_then(|others| {
+        Fallback::new(first, others).map_err(|mixed| {
+            Failure::new(Exit::Usage, mixed.to_string())
+                .hint("give them one `dialect` in their profiles, or leave `fallback` out")
+        })
+    });
+    Ok(Arc::new(chain.map_err(|failure| {
+        let named = Failure::new(failure.exit, format!("`fallback`: {failure}"));
+        match failure.advice() {
+            Some(hint) => named.hint(hint),
+            None => named,
+        }
+    })?))
 }
 
 /// One model of a chain: its calls are tried again, and each try is paid for.
@@ -232,8 +239,11 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
     } else {
         format!("unknown model `{given}`; expected `{REHEARSAL}` or PROVIDER:NAME")
     };
-    let guess = match nearest(provider, known.iter().copied()) {
-        Some(REHEARSAL) => format!("did you mean {REHEARSAL}? "),
+    let own = profiles.iter().map(String::as_str);
+    let guess = match nearest(provider, known.iter().copied().chain(own)) {
+        Some(near) if near == REHEARSAL || profiles.iter().any(|name| name == near) => {
+            format!("did you mean {near}? ")
+        }
         Some(near) => format!("did you mean {near}:NAME? "),
         None => String::new(),
     };

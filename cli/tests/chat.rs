@@ -310,10 +310,14 @@ async fn a_profile_names_the_models_that_are_asked_where_it_gives_no_answer() {
     );
     assert_eq!((away.received_count(), spare.received_count()), (1, 1));
 
-    let refused = chat("fallback = [\"rehearsal\"]").await.unwrap();
-    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    assert!(
-        String::from_utf8_lossy(&refused.stderr).contains("stands in for none"),
-        "{refused:?}"
-    );
+    for (name, says) in [
+        ("rehearsal", "stands in for none"),
+        ("spair", "did you mean spare?"),
+    ] {
+        let refused = chat(&format!("fallback = [\"{name}\"]")).await.unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert!(error.contains("`fallback`: "), "{error}");
+        assert!(error.contains(says), "{error}");
+    }
 }
