@@ -212,6 +212,18 @@ impl ModelCall {
         }
     }
 
+    /// How many bytes it gives the model to read: its messages, the tools that are offered, and the schema.
+    pub fn bytes(&self) -> usize {
+        let said = self
+            .messages
+            .iter()
+            .map(|message| bytes_of(&message.text, &message.tool_requests));
+        let offered = self.tools.iter().map(|offer| {
+            offer.name.len() + offer.description.len() + offer.arguments.to_string().len()
+        });
+        said.chain(offered).sum::<usize>() + self.schema_text().len()
+    }
+
     /// The text of its schema; empty where the model talks.
     pub fn schema_text(&self) -> &str {
         self.schema.as_ref().map_or("", |schema| schema.text())
@@ -326,6 +338,12 @@ impl TokenUsage {
     }
 }
 
+/// The bytes of a text with the tools that it asks for.
+fn bytes_of(text: &str, requests: &[ToolRequest]) -> usize {
+    let asked = requests.iter().map(|it| it.name.len() + it.arguments.len());
+    text.len() + asked.sum::<usize>()
+}
+
 /// A model's whole answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelReply {
@@ -371,6 +389,11 @@ impl PartialReply {
         }
     }
 
+    /// How many bytes the model wrote, the tools that it asked for included.
+    pub fn bytes(&self) -> usize {
+        bytes_of(&self.text, &self.tool_requests)
+    }
+
     /// Whether the provider may bill more than is known, though its answer is no longer read: a request was under way, or
     /// earlier tries failed whose cost is unknown.
     pub fn may_be_billed(&self) -> bool {
@@ -408,6 +431,11 @@ impl AtProvider {
 }
 
 impl ModelReply {
+    /// How many bytes the model wrote, the tools that it asked for included.
+    pub fn bytes(&self) -> usize {
+        bytes_of(&self.text, &self.tool_requests)
+    }
+
     /// What has arrived of an answer that was rejected early, as the model's answer.
     pub fn rejected_early(partial: PartialReply) -> Self {
         Self {

@@ -123,15 +123,9 @@ impl JournalledModel {
 
 /// How much a call asks.
 fn prompt(call: &ModelCall) -> Prompt {
-    let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    let messages = call
-        .messages
-        .iter()
-        .map(|message| count(message.text.len()));
-    let bytes = messages.fold(count(call.schema_text().len()), u64::saturating_add);
     Prompt {
         messages: u32::try_from(call.messages.len() + 1).unwrap_or(u32::MAX),
-        bytes,
+        bytes: u64::try_from(call.bytes()).unwrap_or(u64::MAX),
     }
 }
 

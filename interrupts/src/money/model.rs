@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupt_router::model::{
-    Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
-    TurnForm,
+    Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use interrupt_router::{Outcome, StopScope};
 
@@ -84,13 +83,9 @@ impl BudgetedModel {
 
     /// The estimated tokens that a call reads.
     fn input_of(&self, call: &ModelCall) -> u64 {
-        let messages = call
-            .messages
-            .iter()
-            .map(|message: &Message| self.tokens(message.text.len()) + TOKENS_AROUND_A_MESSAGE)
-            .fold(0, u64::saturating_add);
-        let schema = self.tokens(call.schema_text().len()) + TOKENS_AROUND_A_MESSAGE;
-        messages.saturating_add(schema)
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        self.bound
+            .input(count(call.messages.len() + 1), count(call.bytes()))
     }
 
     fn tokens(&self, bytes: usize) -> u64 {
@@ -142,10 +137,10 @@ impl LanguageModel for BudgetedModel {
         let answered = self.inner.call(call, scope).await;
         let usage = match &answered {
             Ok(Outcome::Completed(reply)) => {
-                Usage::reported_or_estimated(reply.usage, input, self.tokens(reply.text.len()))
+                Usage::reported_or_estimated(reply.usage, input, self.tokens(reply.bytes()))
             }
             Ok(Outcome::Interrupted { partial, .. }) => {
-                Usage::reported_or_estimated(partial.usage, input, self.tokens(partial.text.len()))
+                Usage::reported_or_estimated(partial.usage, input, self.tokens(partial.bytes()))
             }
             Err(error) => Usage::of_failure(error),
         };

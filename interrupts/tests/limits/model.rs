@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use interrupt_router::model::{
     AnswerSchemaRef, Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError,
-    ModelReply, PartialReply, Purpose, TokenUsage,
+    ModelReply, PartialReply, Purpose, TokenUsage, ToolOffer, ToolRequest,
 };
 use interrupt_router::schema::AnswerSchema;
 use interrupt_router::{NodeId, Outcome, RunId, StopScope};
@@ -80,11 +80,15 @@ fn call() -> ModelCall {
 }
 
 async fn charged(answer: Answer) -> (Money, Option<Amount>) {
+    charged_for(call(), answer).await
+}
+
+async fn charged_for(call: ModelCall, answer: Answer) -> (Money, Option<Amount>) {
     let heard = Arc::new(Heard::default());
     let budget = budget("1", &heard);
     let model = Once::named("fine", answer);
     let model = BudgetedModel::new(model, budget.clone(), CallBound::default()).unwrap();
-    let _answered = model.call(call(), &StopScope::new()).await;
+    let _answered = model.call(call, &StopScope::new()).await;
     let state = budget.state();
     assert_eq!(state.reserved, Money::ZERO);
     let known = [
@@ -102,6 +106,31 @@ async fn a_call_is_charged_what_the_provider_said_and_guesses_where_it_said_noth
     assert_eq!(said, (money("0.000108"), Some(Amount::Reported)));
     let half = charged(reply("123456", Some(100), None)).await;
     assert_eq!(half, (money("0.000108"), Some(Amount::Estimated)));
+}
+
+#[tokio::test]
+async fn what_tools_read_and_write_is_estimated_too() {
+    let (plain, _known) = charged(reply("", None, None)).await;
+    let request = ToolRequest::new("1", "list", "x".repeat(300));
+    let mut asked = call();
+    asked.messages[0].tool_requests.push(request.clone());
+    let (read, known) = charged_for(asked, reply("", None, None)).await;
+    assert!(read > plain, "{read} {plain}");
+    assert_eq!(known, Some(Amount::Estimated));
+    let mut offering = call();
+    offering.tools = Arc::new([ToolOffer {
+        name: "list".to_owned(),
+        description: "x".repeat(300),
+        arguments: serde_json::json!({}),
+    }]);
+    let (offered, _known) = charged_for(offering, reply("", None, None)).await;
+    assert!(offered > plain, "{offered} {plain}");
+    let wrote = Ok(Outcome::Completed(ModelReply {
+        tool_requests: vec![request],
+        ..ModelReply::default()
+    }));
+    let (written, _known) = charged(wrote).await;
+    assert!(written > plain, "{written} {plain}");
 }
 
 #[tokio::test]
