@@ -318,10 +318,15 @@ impl InterruptManager {
         tokio::time::timeout(limit, scope.stopping()).await.ok()
     }
 
-    /// The runs for which something comes from now on, or whose state changes, and which this process does not keep: a run
-    /// comes once for each thing. Whoever executes runs goes on with those that had been put aside.
-    pub fn news_of_unkept_runs(&self) -> mpsc::UnboundedReceiver<UnkeptRun> {
-        self.shared().watch_unkept()
+    /// The runs for which something comes once this returns, or whose state changes, and which this process does not keep:
+    /// a run comes once for each thing. Whoever executes runs goes on with those that had been put aside, and looks for
+    /// what came before only after this has returned.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing was received.
+    pub async fn news_of_unkept_runs(&self) -> mpsc::UnboundedReceiver<UnkeptRun> {
+        self.shared().watch_unkept().await
     }
 
     /// Begins a new turn of the process: what was asked of everything does not concern runs that are taken from

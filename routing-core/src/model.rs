@@ -214,13 +214,9 @@ impl ModelCall {
 
     /// How many bytes it gives the model to read: its messages, the tools that are offered, and the schema.
     pub fn bytes(&self) -> usize {
-        let said = self
-            .messages
-            .iter()
-            .map(|message| bytes_of(&message.text, &message.tool_requests));
-        let offered = self.tools.iter().map(|offer| {
-            offer.name.len() + offer.description.len() + offer.arguments.to_string().len()
-        });
+        let said = self.messages.iter();
+        let said = said.map(|it| bytes_of(&it.text, &it.tool_requests));
+        let offered = self.tools.iter().map(ToolOffer::bytes);
         said.chain(offered).sum::<usize>() + self.schema_text().len()
     }
 
@@ -389,7 +385,7 @@ impl PartialReply {
         }
     }
 
-    /// How many bytes the model wrote, the tools that it asked for included.
+    /// How many bytes the model wrote, with the tools that it asked for.
     pub fn bytes(&self) -> usize {
         bytes_of(&self.text, &self.tool_requests)
     }
@@ -431,7 +427,7 @@ impl AtProvider {
 }
 
 impl ModelReply {
-    /// How many bytes the model wrote, the tools that it asked for included.
+    /// How many bytes the model wrote, with the tools that it asked for.
     pub fn bytes(&self) -> usize {
         bytes_of(&self.text, &self.tool_requests)
     }

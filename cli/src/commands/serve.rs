@@ -101,12 +101,14 @@ async fn until_stopped(
     let stop = CancellationToken::new();
     let stopping = Stopping::begin(signals, run_owner, (*launcher).clone(), stop.clone());
     let hurry = stopping.hurry();
+    // A decision that comes while runs are looked at is among the news.
+    let news = launcher.news().await;
     if !arguments.no_resume {
         launcher.go_on_with_what_was_left().await;
     }
     let going_on = {
         let launcher = Arc::clone(&launcher);
-        tokio::spawn(async move { launcher.go_on_with_what_was_put_aside().await })
+        tokio::spawn(async move { launcher.go_on_with_what_was_put_aside(news).await })
     };
     let watching = (!arguments.no_resume).then(|| {
         let launcher = Arc::clone(&launcher);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use interrupt_router::{InterruptId, RunId, StopScope};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, SetOnce, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -73,6 +73,8 @@ pub(crate) struct Shared {
     pub(crate) closed: CancellationToken,
     /// Changes whenever something new was read from the store, or written by this process.
     pub(crate) pulse: watch::Sender<u64>,
+    /// Set once the store is followed: what comes from then on is noticed.
+    pub(crate) follows: SetOnce<()>,
     /// Wakes the recorder of requests for runs that this process does not own.
     pub(crate) outside: Notify,
     pub(crate) hooks: Hooks,
@@ -96,6 +98,7 @@ impl Shared {
             tasks: TaskTracker::new(),
             closed: CancellationToken::new(),
             pulse,
+            follows: SetOnce::new(),
             outside: Notify::new(),
             hooks: Hooks::default(),
             hook_calls: TaskTracker::new(),
@@ -131,9 +134,13 @@ impl Shared {
             .retain(|watcher| watcher.send(run).is_ok());
     }
 
-    pub(crate) fn watch_unkept(&self) -> mpsc::UnboundedReceiver<UnkeptRun> {
+    pub(crate) async fn watch_unkept(&self) -> mpsc::UnboundedReceiver<UnkeptRun> {
         let (watcher, runs) = mpsc::unbounded_channel();
         self.watchers_of_unkept().push(watcher);
+        tokio::select! {
+            _ = self.follows.wait() => {}
+            () = self.closed.cancelled() => {}
+        }
         runs
     }
 

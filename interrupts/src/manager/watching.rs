@@ -32,7 +32,9 @@ impl Shared {
     async fn read_on(&self, position: Option<u64>) -> Result<u64, StoreError> {
         let Some(position) = position else {
             let end = self.end_of_outbox().await?;
-            // Earlier rows need no read: each run that is owned by now checks its inbox.
+            // Earlier rows need no read: each run that is owned by now checks its inbox, and whoever looks after others
+            // begins to look only now.
+            let _first = self.follows.set(());
             self.wake_all();
             self.beat();
             return Ok(end);

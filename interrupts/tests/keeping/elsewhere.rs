@@ -8,6 +8,7 @@ use interrupts::OwnerName;
 use interrupts::life::{Choosing, Evidence, Judge, RunState, State, Verdict};
 use interrupts::manager::{
     InterruptManager, KeepError, ManagerSettings, RunEnd, StopKind, StopRequest, Target, Times,
+    UnkeptRun,
 };
 use interrupts::store::{Interrupts as _, RunError};
 use tokio::runtime::Handle;
@@ -43,6 +44,18 @@ fn two_with_a_bell(scene: &Scene) -> (InterruptManager, InterruptManager) {
         process("one", &first, &second),
         process("two", &second, &first),
     )
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_for_a_run_that_nobody_keeps_is_told_to_whoever_has_begun_to_follow() {
+    let scene = Scene::new();
+    let (run, one) = (scene.run().await, scene.process("one"));
+    let mut news = one.news_of_unkept_runs().await;
+    let two = scene.process("two");
+    let asked = two.request(pause(Target::Run(run), StopMode::Graceful));
+    asked.recorded().await.unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(60), news.recv()).await;
+    assert_eq!(told, Ok(Some(UnkeptRun::Reached(run))));
 }
 
 #[tokio::test]

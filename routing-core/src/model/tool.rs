@@ -14,6 +14,13 @@ pub struct ToolOffer {
     pub arguments: Value,
 }
 
+impl ToolOffer {
+    /// How many bytes a model reads of it.
+    pub(super) fn bytes(&self) -> usize {
+        self.name.len() + self.description.len() + self.arguments.to_string().len()
+    }
+}
+
 /// A call of a tool that a model asked for, whole. Nothing of it is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolRequest {

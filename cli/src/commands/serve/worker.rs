@@ -66,15 +66,17 @@ async fn until_stopped(
     }
     println!("{told}");
     launcher.tell_others().await;
-    let news = launcher.clone();
-    let news = tokio::spawn(async move { news.go_on_with_what_was_put_aside().await });
+    // A decision that comes while runs are looked at is among the news.
+    let news = launcher.news().await;
+    let going_on = launcher.clone();
+    let going_on = tokio::spawn(async move { going_on.go_on_with_what_was_put_aside(news).await });
     let others = launcher.clone();
     let others = tokio::spawn(async move { others.keep_telling_others().await });
     launcher.go_on_with_what_was_left().await;
     let looking = launcher.clone();
     let looks = tokio::spawn(async move { looking.watch_for_orphaned_runs().await });
     stop.cancelled().await;
-    news.abort();
+    going_on.abort();
     looks.abort();
     others.abort();
     // An unreachable store must not delay the end.
