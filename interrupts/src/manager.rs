@@ -318,9 +318,8 @@ impl InterruptManager {
         tokio::time::timeout(limit, scope.stopping()).await.ok()
     }
 
-    /// The runs for which something comes once this returns, or whose state changes, and which this process does not keep:
-    /// a run comes once for each thing. Whoever executes runs goes on with those that had been put aside, and looks for
-    /// what came before only after this has returned.
+    /// Receives each run that this process does not keep, whenever something arrives for it or its state changes after
+    /// this has returned. For what came before, read the store then: that misses nothing.
     ///
     /// # Cancel safety
     ///

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use interrupt_router::RunId;
-use interrupt_router::model::TokenUsage;
+use interrupt_router::model::{ModelReply, TokenUsage, ToolRequest};
 use interrupts::EffectId;
 use interrupts::manager::Times;
 use interrupts::store::{JournalEntry, Pages, RunHold, Store, StoreError};
@@ -43,7 +43,7 @@ pub struct RunUse {
 pub struct CallUse {
     /// How much was asked.
     pub prompt: Prompt,
-    /// The bytes of what had arrived.
+    /// The bytes of what had arrived, with the tools that it asked for.
     pub answer_bytes: u64,
     /// What the provider said.
     pub usage: TokenUsage,
@@ -76,6 +76,8 @@ struct ModelCallIntent {
 struct ModelCallResult {
     #[serde(default)]
     text: String,
+    #[serde(default)]
+    tool_requests: Vec<ToolRequest>,
     #[serde(default)]
     usage: TokenUsage,
     /// Why there is no answer, if its agent was left out before. Its cost is recorded with its tries.
@@ -200,7 +202,12 @@ impl UseReading {
                 match result.filter(|it| it.left_out.is_none()) {
                     Some(result) => {
                         self.answered.insert(place.clone());
-                        self.add(prompt, &result.text, result.usage, TryEnd::Answered);
+                        let reply = ModelReply {
+                            text: result.text,
+                            tool_requests: result.tool_requests,
+                            ..ModelReply::default()
+                        };
+                        self.add(prompt, reply.bytes(), result.usage, TryEnd::Answered);
                     }
                     None => self.first.push((place.clone(), prompt)),
                 }
@@ -238,21 +245,21 @@ impl UseReading {
         match end {
             AttemptEnd::Answered => {}
             AttemptEnd::CutShort { text, usage } => {
-                self.add(prompt, &text, usage, TryEnd::CutShort);
+                self.add(prompt, text.len(), usage, TryEnd::CutShort);
             }
             AttemptEnd::Failed { may_cost: true, .. } | AttemptEnd::Unknown => {
-                self.add(prompt, "", nothing, TryEnd::Unknown);
+                self.add(prompt, 0, nothing, TryEnd::Unknown);
             }
             AttemptEnd::Failed {
                 may_cost: false, ..
-            } => self.add(prompt, "", nothing, TryEnd::NotBilled),
+            } => self.add(prompt, 0, nothing, TryEnd::NotBilled),
         }
     }
 
-    fn add(&mut self, prompt: Prompt, text: &str, usage: TokenUsage, end: TryEnd) {
+    fn add(&mut self, prompt: Prompt, bytes: usize, usage: TokenUsage, end: TryEnd) {
         self.used.calls.push(CallUse {
             prompt,
-            answer_bytes: u64::try_from(text.len()).unwrap_or(u64::MAX),
+            answer_bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
             usage,
             end,
         });
@@ -262,12 +269,12 @@ impl UseReading {
         let first = std::mem::take(&mut self.first);
         for (call, prompt) in first {
             if !self.tried.contains(&call) {
-                self.add(prompt, "", TokenUsage::default(), TryEnd::Unknown);
+                self.add(prompt, 0, TokenUsage::default(), TryEnd::Unknown);
             }
         }
         for (call, prompt) in std::mem::take(&mut self.unended) {
             if !self.answered.contains(&call) {
-                self.add(prompt, "", TokenUsage::default(), TryEnd::Unknown);
+                self.add(prompt, 0, TokenUsage::default(), TryEnd::Unknown);
             }
         }
         let lengths = lengths(&self.work, &self.times, &self.holds);
@@ -317,6 +324,7 @@ mod tests {
 
     use jiff::Timestamp;
 
+    use interrupt_router::model::ToolRequest;
     use interrupt_router::{NodeId, RunId};
     use interrupts::store::{Intent, JournalEntry, JournalResult, Repeating, RunHold};
     use interrupts::{EffectId, KindName};
@@ -404,5 +412,15 @@ mod tests {
         ];
         let used = RunUse::among(&journal, &[]).unwrap();
         assert_eq!(used.worked, Duration::from_secs(3));
+    }
+
+    #[test]
+    fn an_answer_that_asks_for_tools_has_used_what_it_asked_with() {
+        let request = ToolRequest::new("1", "list", "{\"depth\":2}");
+        let content = serde_json::json!({"text": "Now", "tool_requests": [request]});
+        let mut call = entry("model_call", 1, Some(2), "{}");
+        call.result.as_mut().unwrap().content = content.to_string();
+        let used = RunUse::among(&[call], &[]).unwrap();
+        assert_eq!(used.calls[0].answer_bytes, 3 + 4 + 11);
     }
 }

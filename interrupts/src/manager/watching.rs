@@ -32,8 +32,8 @@ impl Shared {
     async fn read_on(&self, position: Option<u64>) -> Result<u64, StoreError> {
         let Some(position) = position else {
             let end = self.end_of_outbox().await?;
-            // Earlier rows need no read: each run that is owned by now checks its inbox, and whoever looks after others
-            // begins to look only now.
+            // Earlier rows need no read: each owned run checks its inbox now, and watchers of other runs read the store
+            // after this.
             let _first = self.follows.set(());
             self.wake_all();
             self.beat();
