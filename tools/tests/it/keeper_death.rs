@@ -184,7 +184,8 @@ fn end_by_hand(call_log: &Path) {
 const STOPPING_LINES: [&str; 3] = [
     "kill -STOP $PPID; setsid sleep 1000 & echo ready; sleep 1000",
     "(while :; do kill -STOP $PPID; done) & trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 1; done",
-    "(trap '' TERM; while :; do kill -STOP $PPID; done) & setsid sleep 1000 & echo ready; kill -STOP $PPID",
+    // The keeper hears of the first process's end only once it is continued, and by then the other one cannot be asked to end.
+    "kill -STOP $PPID; (trap '' TERM; echo ready; while :; do kill -STOP $PPID; done) & setsid sleep 1000 &",
 ];
 
 fn line(line: &str, folder: &Path) -> ContainedCommand {
