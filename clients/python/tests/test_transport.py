@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -123,6 +124,20 @@ async def test_a_deadline_ends_the_attempts() -> None:
         with pytest.raises(Unavailable, match="no answer from http://127") as failed:
             await transport.get("/v1/runs")
     assert failed.value.hint is not None
+
+
+@pytest.mark.usefixtures("slept")
+@pytest.mark.parametrize(("retry_after", "told"), [("0.4", 0), ("1.1", 1)])
+async def test_a_server_that_is_away_for_more_than_a_second_is_told_of_once(
+    retry_after: str, told: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    away = problem(503, "draining", **{"Retry-After": retry_after})
+    async with Server(away, away, said(200, {})).transport() as transport:
+        await transport.get("/v1/runs")
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warned) == told
+    for message in warned:
+        assert re.fullmatch(r"draining; trying again for (59|60) s", message)
 
 
 async def test_a_wait_is_asked_for_in_milliseconds() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -23,8 +22,7 @@ from yarl import URL
 
 from .backoff import Backoff
 from .errors import RouterError, Unavailable
-
-log = logging.getLogger("interrupt_router")
+from .waiting import SAID_AFTER, log
 
 TokenSource = Callable[[], Awaitable[str]]
 
@@ -110,8 +108,11 @@ class Transport(Requests):
             sent["Content-Type"] = "application/json"
         data = None if body is None else json.dumps(body).encode()
         url = self._url(path, query)
-        until = time.monotonic() + self._deadline + wait
+        begun = time.monotonic()
+        until = begun + self._deadline + wait
         backoff = Backoff()
+        waiting_since: float | None = None
+        is_told = False
         while True:
             timeout = max(min(wait + ATTEMPT, until - time.monotonic()), 0.001)
             sent["Authorization"] = f"Bearer {await self._token()}"
@@ -137,8 +138,15 @@ class Transport(Requests):
                 if response.status not in AGAIN:
                     raise failure
             delay = backoff.next_delay(failure.retry_after)
-            if time.monotonic() + delay >= until:
+            now = time.monotonic()
+            if now + delay >= until:
                 raise failure
+            # What the server was asked to wait is no wait for the server.
+            waiting_since = waiting_since or (now if wait > 0 else begun)
+            if not is_told and now + delay > waiting_since + SAID_AFTER:
+                # Said before the pause, which may be the last one.
+                log.warning("%s; trying again for %.0f s", failure.detail, until - now)
+                is_told = True
             log.debug("%s %s is sent again in %.1f s: %s", method, path, delay, failure)
             await asyncio.sleep(delay)
 

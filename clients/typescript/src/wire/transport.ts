@@ -50,6 +50,7 @@ export class Transport {
     const backoff = new Backoff();
     const begun = performance.now();
     const { patienceMs, onWait } = this.settings;
+    let waitingSince: number | undefined;
     let isTold = false;
     for (;;) {
       try {
@@ -57,10 +58,15 @@ export class Transport {
       } catch (error) {
         if (!(error instanceof Transient)) throw error;
         const pause = Math.max(backoff.next(), error.retryAfterMs ?? 0);
-        const waited = performance.now() - begun;
-        if (waited + pause > patienceMs) throw error;
-        if (!isTold && waited > SOON_MS) onWait(`${error.detail}; trying again for ${Math.round((patienceMs - waited) / 1_000)} s`);
-        isTold ||= waited > SOON_MS;
+        const now = performance.now();
+        const patience = begun + patienceMs - now;
+        if (pause > patience) throw error;
+        // What the server was asked to wait is no wait for the server. Said before the pause, which may be the last one.
+        waitingSince ??= call.waitMs ? now : begun;
+        if (!isTold && now + pause > waitingSince + SOON_MS) {
+          onWait(`${error.detail}; trying again for ${Math.round(patience / 1_000)} s`);
+          isTold = true;
+        }
         await sleep(pause, call.signal);
       }
     }

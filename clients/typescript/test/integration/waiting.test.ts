@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Router, Unavailable } from '../../src/index.js';
 import { desk, openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { IrqServer } from '../support/irq-server.js';
@@ -16,14 +15,6 @@ describe('a wait of more than a second says what it is for', { concurrency: true
     await ann.decide(await openQuestion(ann, 'asks'), 'approve');
     assert.equal(await running, 'answered');
     assert.deepEqual(said, ['root waits for a person: Go on?']);
-  });
-
-  test('a server that is away', async () => {
-    const said: string[] = [];
-    const router = new Router({ server: 'http://127.0.0.1:1', token: 'irq_1', patienceMs: 4_000, onWait: (what) => said.push(what) });
-    await assert.rejects(router.run(desk, { input: null }, () => assert.fail('there is no server')), Unavailable);
-    assert.equal(said.length, 1);
-    assert.match(said[0] ?? '', /^http:\/\/127\.0\.0\.1:1 cannot be reached; trying again for [123] s$/);
   });
 
   test('the lease of a worker that has died', async () => {

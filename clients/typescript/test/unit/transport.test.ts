@@ -66,6 +66,21 @@ test('a server that is not there is unavailable', async () => {
   await assert.rejects(asking, (error) => error instanceof Unavailable && error.code === 'unreachable');
 });
 
+test('a server that is away for more than a second is told of before the pause that is longer, once', async () => {
+  for (const [retryAfter, patienceMs, told] of [
+    ['0.6', 700, 0],
+    ['1.1', 1_500, 1],
+    ['1.1', 3_000, 1],
+  ] as const) {
+    await using server = await FakeServer.start(problem(503, 'draining', {}, { 'retry-after': retryAfter }));
+    const said: string[] = [];
+    const asking = transport(server.url, { patienceMs, onWait: (what) => said.push(what) }).send({ method: 'GET', path: '/' });
+    await assert.rejects(asking, (error) => error instanceof Unavailable && error.code === 'draining');
+    assert.equal(said.length, told);
+    for (const it of said) assert.match(it, /^it is draining; trying again for [123] s$/);
+  }
+});
+
 test('a server that says nothing is left at the deadline', async () => {
   await using server = await FakeServer.start(silent, json(200, {}));
   await transport(server.url, { timeoutMs: 50 }).send({ method: 'GET', path: '/' });
