@@ -208,45 +208,52 @@ mod tests {
     }
 
     /// Lets the next process that is born have this pid. Others are born meanwhile, so it takes a few times. `None`
-    /// where the system does not allow it.
-    fn born_as(pid: i32, command: &mut Command) -> Option<Child> {
+    /// where one of them keeps the pid; an error where the system does not allow it.
+    fn born_as(pid: i32, command: &mut Command) -> std::io::Result<Option<Child>> {
         // Else the two could have the same start time, which is counted in hundredths of a second.
         std::thread::sleep(Duration::from_millis(30));
-        for _time in 0..1_000 {
-            std::fs::write("/proc/sys/kernel/ns_last_pid", (pid - 1).to_string()).ok()?;
-            let mut child = command.spawn().unwrap();
+        for _time in 0..50 {
+            std::fs::write("/proc/sys/kernel/ns_last_pid", (pid - 1).to_string())?;
+            let mut child = command.spawn()?;
             if i32::try_from(child.id()) == Ok(pid) {
-                return Some(child);
+                return Ok(Some(child));
             }
-            child.kill().unwrap();
-            child.wait().unwrap();
+            child.kill()?;
+            child.wait()?;
         }
-        panic!("somebody else keeps the pid {pid}");
+        Ok(None)
     }
 
     /// A process that has died and was collected, and a stranger with a child of its own that has its pid now, and
     /// leads a group of that number.
     fn recycled() -> Option<(Process, Child)> {
         use std::os::unix::process::CommandExt as _;
-        let mut first = Command::new("sleep")
-            .arg("60")
-            .process_group(0)
-            .spawn()
-            .unwrap();
-        let process = alive(&first);
-        first.kill().unwrap();
-        first.wait().unwrap();
-        let stranger = born_as(process.key.pid, shell_with_child().process_group(0));
-        if stranger.is_none() {
-            assert!(
-                std::env::var_os("PROVE_ALL").is_none(),
-                "pids cannot be chosen here, so this is not proved"
-            );
-            eprintln!("left out: pids cannot be chosen here");
+        for _time in 0..20 {
+            let mut first = Command::new("sleep")
+                .arg("60")
+                .process_group(0)
+                .spawn()
+                .unwrap();
+            let process = alive(&first);
+            first.kill().unwrap();
+            first.wait().unwrap();
+            match born_as(process.key.pid, shell_with_child().process_group(0)) {
+                Ok(Some(mut stranger)) => {
+                    wait_for_ready(&mut stranger);
+                    return Some((process, stranger));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    assert!(
+                        std::env::var_os("PROVE_ALL").is_none(),
+                        "pids cannot be chosen here, so this is not proved: {error}"
+                    );
+                    eprintln!("left out: pids cannot be chosen here");
+                    return None;
+                }
+            }
         }
-        let mut stranger = stranger?;
-        wait_for_ready(&mut stranger);
-        Some((process, stranger))
+        panic!("somebody else keeps each pid");
     }
 
     #[test]
