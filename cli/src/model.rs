@@ -8,18 +8,18 @@ use std::sync::Arc;
 use interrupt_router::model::LanguageModel;
 use llm::{
     Fallback, ModelId, ModelProfile, ParseModelIdError, Provider, ProviderError, ProviderModel,
-    RehearsalConfig, RehearsalModel, Retrying,
+    RehearsalConfig, RehearsalModel, RetryPolicy, Retrying,
 };
 
 use crate::authority;
 use crate::exit::{Exit, Failure, causes};
 use crate::http_log;
 use crate::settings::Profiles;
-use crate::spending::{RefusedCallSays, Spending, paying};
+use crate::spending::paying;
 use interrupts::money::Budget;
 use interrupts::nearest;
 
-pub(crate) use watched::{ModelTrouble, Unanswered, UnansweredCall, WatchedModel};
+pub(crate) use watched::{ModelTrouble, ModelWatch, Unanswered, UnansweredCall};
 
 /// The name of the model that needs no provider.
 const REHEARSAL: &str = "rehearsal";
@@ -127,73 +127,108 @@ impl ModelChoice {
         }
     }
 
-    /// Prepares the model, its calls paid from what may be spent; nothing is sent. A rehearsal costs nothing.
+    /// Prepares the model, and those that its profile has for where it gives no answer; nothing is sent.
     ///
     /// # Errors
     ///
-    /// A failure if a key is missing, the base URL is no URL, or a model has no price or cannot use tools.
+    /// A failure if a key is missing, the base URL is no URL, a model cannot use tools, or one call does not fit them all.
     pub(crate) fn open(
         self,
         rehearsal: RehearsalConfig,
         manner: &Manner,
-        spending: Option<Spending>,
-    ) -> Result<Arc<dyn LanguageModel>, Failure> {
+    ) -> Result<OpenedModel, Failure> {
         let Self::Provider { id, profile } = self else {
-            return Ok(Arc::new(RehearsalModel::new(rehearsal)));
+            return Ok(OpenedModel {
+                first: Member {
+                    model: Arc::new(RehearsalModel::new(rehearsal)),
+                    retries: None,
+                },
+                others: Vec::new(),
+            });
         };
-        let sink = Arc::new(RefusedCallSays);
-        let budget = spending.map(|spending| spending.budget(&id.to_string(), &[], sink));
-        chain(&id, &profile, manner, budget.transpose()?.as_ref())
+        let first = Member::open(&id, &profile, manner)?;
+        let other = |name: &String| match Self::parse(name, None)? {
+            Self::Provider { id, profile } => Member::open(&id, &profile, manner),
+            Self::Rehearsal => {
+                let text = "the rehearsal is no model, so it stands in for none";
+                Err(Failure::new(Exit::Usage, text)
+                    .hint("name models: fallback = [\"openai:NAME\"]"))
+            }
+        };
+        let others: Result<_, Failure> = profile.fallback.iter().map(other).collect();
+        let others = others.map_err(|failure| of_fallback(&failure))?;
+        let opened = OpenedModel { first, others };
+        opened.paid(None)?;
+        Ok(opened)
     }
 }
 
-/// The model, and those that its profile has for where it gives no answer.
-fn chain(
-    id: &ModelId,
-    profile: &ModelProfile,
-    manner: &Manner,
-    budget: Option<&Budget>,
-) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let first = member(id, profile, manner, budget)?;
-    if profile.fallback.is_empty() {
-        return Ok(first);
+/// Models that are ready to be called, the first one before the others: nothing was sent.
+pub(crate) struct OpenedModel {
+    first: Member,
+    others: Vec<Member>,
+}
+
+struct Member {
+    model: Arc<dyn LanguageModel>,
+    retries: Option<RetryPolicy>,
+}
+
+impl OpenedModel {
+    /// Their names, in the order in which they are asked.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let members = std::iter::once(&self.first).chain(&self.others);
+        members.map(|member| member.model.name())
     }
-    let other = |name: &String| match ModelChoice::parse(name, None)? {
-        ModelChoice::Provider { id, profile } => member(&id, &profile, manner, budget),
-        ModelChoice::Rehearsal => {
-            let text = "the rehearsal is no model, so it stands in for none";
-            Err(Failure::new(Exit::Usage, text).hint("name models: fallback = [\"openai:NAME\"]"))
+
+    /// The model as it is called: what fails is tried again, at the next model where that does not help, and each try
+    /// is paid for by itself.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure if a model has no price, or one call does not fit them all.
+    pub(crate) fn paid(&self, budget: Option<&Budget>) -> Result<Arc<dyn LanguageModel>, Failure> {
+        let first = self.first.paid(budget)?;
+        if self.others.is_empty() {
+            return Ok(first);
         }
-    };
-    let others: Result<_, Failure> = profile.fallback.iter().map(other).collect();
-    let chain = others.and_then(|others| {
-        Fallback::new(first, others).map_err(|mixed| {
-            Failure::new(Exit::Usage, mixed.to_string())
-                .hint("give them one `dialect` in their profiles, or leave `fallback` out")
+        let others: Result<_, Failure> = self.others.iter().map(|it| it.paid(budget)).collect();
+        let chain = Fallback::new(first, others?).map_err(|mixed| {
+            let failure = Failure::new(Exit::Usage, mixed.to_string())
+                .hint("give them one `dialect` in their profiles, or leave `fallback` out");
+            of_fallback(&failure)
+        });
+        Ok(Arc::new(chain?))
+    }
+}
+
+impl Member {
+    fn open(id: &ModelId, profile: &ModelProfile, manner: &Manner) -> Result<Self, Failure> {
+        Ok(Self {
+            model: Arc::new(manner.of(untried_model(id, profile)?)?),
+            retries: Some(profile.retries()),
         })
-    });
-    Ok(Arc::new(chain.map_err(|failure| {
-        let named = Failure::new(failure.exit, format!("`fallback`: {failure}"));
-        match failure.advice() {
-            Some(hint) => named.hint(hint),
-            None => named,
-        }
-    })?))
+    }
+
+    fn paid(&self, budget: Option<&Budget>) -> Result<Arc<dyn LanguageModel>, Failure> {
+        let model = Arc::clone(&self.model);
+        let paid = match budget {
+            Some(budget) => paying(model, budget.clone())?,
+            None => model,
+        };
+        Ok(match self.retries {
+            Some(retries) => Arc::new(Retrying::new(paid, retries)),
+            None => paid,
+        })
+    }
 }
 
-/// One model of a chain: its calls are tried again, and each try is paid for.
-fn member(
-    id: &ModelId,
-    profile: &ModelProfile,
-    manner: &Manner,
-    budget: Option<&Budget>,
-) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let model = Arc::new(manner.of(untried_model(id, profile)?)?);
-    let paid = match budget {
-        Some(budget) => paying(model, budget.clone())?,
-        None => model,
-    };
-    Ok(Arc::new(Retrying::new(paid, profile.retries())))
+fn of_fallback(failure: &Failure) -> Failure {
+    let named = Failure::new(failure.exit, format!("`fallback`: {failure}"));
+    match failure.advice() {
+        Some(hint) => named.hint(hint),
+        None => named,
+    }
 }
 
 /// What is said of a server that drops tools.

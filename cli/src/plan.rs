@@ -10,7 +10,6 @@ use agents::plan_execute::{PlanChange, PlanEditing};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
 use control::{AskCheckpoints, AskPlan, DecisionParts, NewDecision, no_plan, plan_not_read};
-use interrupt_router::model::LanguageModel;
 use interrupts::SystemClock;
 use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{CheckpointId, Page as Rows, Run, Store};
@@ -19,12 +18,12 @@ use planning::{PlanChangeRequest, PlanPreview, PlanReading, PlanRevision, Stored
 
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure, causes};
-use crate::model::{Manner, ModelChoice};
+use crate::model::{Manner, ModelChoice, OpenedModel};
 use crate::refused::by_invalid;
 use crate::run_owner::{gone_owner, own_name};
+use crate::spending::Spending;
 use crate::workflows;
 
-pub(crate) use paying::paid;
 pub(crate) use text::{PlanPage, change_text, preview_text, short};
 pub(crate) use view::{preview_json, record};
 
@@ -138,17 +137,27 @@ pub(crate) fn bench(
     })
 }
 
-/// A change with the model that it needs.
+/// A change with the model that it needs. Its calls are paid from what the run may spend in all, and from what a server
+/// `allows` it; what the run has used before counts.
 ///
 /// # Errors
 ///
-/// If the run's model cannot be opened.
-pub(crate) fn wanted(run: &Run, wish: PlanChangeRequest) -> Result<PlanChange, Failure> {
+/// If the run's model cannot be opened or has no price, no call can be paid, or what the run has used cannot be read.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(crate) async fn wanted(
+    store: &dyn Store,
+    run: &Run,
+    wish: PlanChangeRequest,
+    allows: Option<Spending>,
+) -> Result<PlanChange, Failure> {
     Ok(match wish {
         PlanChangeRequest::Propose { tasks } => PlanChange::Propose { tasks },
         PlanChangeRequest::Suggest { request } => PlanChange::Suggest {
             request,
-            model: model_of(run)?,
+            model: paying::model(store, run, allows).await?,
             constraints: Arc::new(JsonSchemaConstraints::new()),
         },
         PlanChangeRequest::Undo => PlanChange::Undo,
@@ -170,10 +179,8 @@ pub(crate) fn suggestion(request: &str) -> Result<PlanChangeRequest, Failure> {
     Ok(PlanChangeRequest::Suggest { request })
 }
 
-/// The model that plays the agents of a run, as its order names it.
-fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let order = RunOrder::from_content(&run.content)
-        .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+/// The model that plays the agents of a run.
+fn model_of(order: &RunOrder) -> Result<OpenedModel, Failure> {
     let workspace = Workspace::open(std::path::Path::new(&order.workspace))
         .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
     let script = match &order.script {
@@ -189,8 +196,8 @@ fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
         facts: workspace.facts(),
         script,
     };
-    let choice = ModelChoice::parse(&order.model, order.base_url)?;
-    choice.open(rehearsal, &Manner::default(), None)
+    let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
+    choice.open(rehearsal, &Manner::default())
 }
 
 /// The change that is proposed for a plan.

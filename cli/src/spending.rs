@@ -13,6 +13,7 @@ use journal::{BudgetOrder, Prompt};
 
 use crate::arguments::BudgetArguments;
 use crate::exit::{Exit, Failure};
+use crate::model::OpenedModel;
 
 /// What may be spent.
 #[derive(Debug, Clone)]
@@ -48,14 +49,15 @@ impl Spending {
         })
     }
 
-    /// Checks that the model has a price.
+    /// What each of the models costs.
     ///
     /// # Errors
     ///
-    /// A usage failure if it has none.
-    pub(crate) fn check(&self, model: &str) -> Result<(), Failure> {
-        let price = self.prices.price(model);
-        price.map(drop).map_err(|error| no_price(&error))
+    /// A usage failure if one of them has no price.
+    pub(crate) fn prices_of(&self, model: &OpenedModel) -> Result<Vec<ModelPrice>, Failure> {
+        let prices = model.names().map(|name| self.prices.price(name));
+        let prices: Result<_, NoPrice> = prices.collect();
+        prices.map_err(|error| no_price(&error))
     }
 
     /// The budget of the calls to a model; what they have cost before counts.
@@ -65,15 +67,15 @@ impl Spending {
     /// A usage failure if the model has no price.
     pub(crate) fn budget(
         self,
-        model: &str,
+        model: &OpenedModel,
         calls: &[CallUse],
         sink: Arc<dyn StopSink>,
     ) -> Result<Budget, Failure> {
+        let of_models = self.prices_of(model)?;
         let Self { limit, prices } = self;
-        let price = prices.price(model).map_err(|error| no_price(&error))?;
         Ok(Budget::new(BudgetConfig {
             limit,
-            spent: spent(calls, &price, CallBound::default()),
+            spent: spent(calls, &of_models, CallBound::default()),
             warn_at: 80,
             prices,
             sink,
@@ -107,8 +109,9 @@ pub(crate) fn order(
 }
 
 /// What the calls of a run have cost by now. If the provider did not say, it is an estimate; if that is unknown, for
-/// the process died or the connection broke, it is the most that the call may have cost.
-fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> Money {
+/// the process died or the connection broke, it is the most that the call may have cost. Where a call may have been to
+/// any of several models, it was to the one that costs the most.
+fn spent(calls: &[CallUse], prices: &[ModelPrice], bound: CallBound) -> Money {
     let cost = |call: &CallUse| {
         let Prompt { messages, bytes } = call.prompt;
         let input = bound.input(u64::from(messages), bytes);
@@ -122,7 +125,10 @@ fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> Money {
                 Usage::reported_or_estimated(call.usage, input, output)
             }
         };
-        price.cost(&usage, input, bound.longest_answer)
+        let costs = prices
+            .iter()
+            .map(|price| price.cost(&usage, input, bound.longest_answer));
+        costs.max().unwrap_or(Money::ZERO)
     };
     calls.iter().map(cost).fold(Money::ZERO, Money::plus)
 }

@@ -193,7 +193,7 @@ impl Backend for Local {
         if_version: Option<usize>,
     ) -> Result<StoredPlan, Failure> {
         let bench = plan::bench(&self.storage.store, run, me()?, if_version)?;
-        let change = plan::paid(self.store(), run, plan::wanted(run, wish)?, None).await?;
+        let change = plan::wanted(self.store(), run, wish, None).await?;
         let changed = change_plan(bench, change).await;
         Ok(changed.map_err(|error| plan_not_changed(run.id, error, Timestamp::now()))?)
     }

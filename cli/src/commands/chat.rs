@@ -26,7 +26,7 @@ use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice, ModelTrouble};
 use crate::palette;
-use crate::spending::Spending;
+use crate::spending::{RefusedCallSays, Spending};
 use crate::terminal_output::is_of_closed_terminal;
 use tools::ToolControls;
 
@@ -55,7 +55,9 @@ pub(crate) fn chat(
         pace: pace(arguments),
         ..RehearsalConfig::default()
     };
-    let model = choice.open(rehearsal, &manner, spending)?;
+    let opened = choice.open(rehearsal, &manner)?;
+    let budget = spending.map(|spending| spending.budget(&opened, &[], Arc::new(RefusedCallSays)));
+    let model = opened.paid(budget.transpose()?.as_ref())?;
     let on_terminal = io::stdin().is_terminal()
         && io::stdout().is_terminal()
         && !arguments.no_input

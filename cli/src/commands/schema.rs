@@ -129,7 +129,8 @@ fn turn(
     let mut form = None;
     if let Some(name) = &arguments.model {
         let choice = ModelChoice::parse(name, arguments.base_url.clone())?;
-        let model = choice.open(RehearsalConfig::default(), &Manner::default(), None)?;
+        let opened = choice.open(RehearsalConfig::default(), &Manner::default())?;
+        let model = opened.paid(None)?;
         query.dialect = model.dialect();
         form = Some(model.turn_form(&ModelCaller {
             run: RunId::generate(),

@@ -69,25 +69,28 @@ impl ModelTrouble {
     }
 }
 
-/// Watches another model. A call without an answer is reported only once that is recorded: no report goes beyond the
-/// store.
-pub(crate) struct WatchedModel {
-    inner: Arc<dyn LanguageModel>,
+/// Watches the calls to a model. One without an answer is reported only once that is recorded: no report goes beyond
+/// the store.
+pub(crate) struct ModelWatch {
     output: TerminalOutput,
     trouble: Mutex<Option<ModelTrouble>>,
     /// The calls that ended without an answer, until that is recorded.
     unanswered: Mutex<Vec<UnansweredCall>>,
 }
 
-impl WatchedModel {
+impl ModelWatch {
     /// Reports each call to the terminal output.
-    pub(crate) fn new(inner: Arc<dyn LanguageModel>, output: TerminalOutput) -> Self {
+    pub(crate) fn new(output: TerminalOutput) -> Self {
         Self {
-            inner,
             output,
             trouble: Mutex::new(None),
             unanswered: Mutex::default(),
         }
+    }
+
+    /// The model, its calls watched.
+    pub(crate) fn over(self: Arc<Self>, inner: Arc<dyn LanguageModel>) -> Arc<dyn LanguageModel> {
+        Arc::new(WatchedModel { inner, watch: self })
     }
 
     /// The trouble of the last call that ended, if it had any.
@@ -104,6 +107,11 @@ impl WatchedModel {
     fn remember(&self, trouble: Option<ModelTrouble>) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
+}
+
+struct WatchedModel {
+    inner: Arc<dyn LanguageModel>,
+    watch: Arc<ModelWatch>,
 }
 
 #[async_trait]
@@ -127,8 +135,8 @@ impl LanguageModel for WatchedModel {
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
         let result = self.inner.call(call.clone(), scope).await;
         match &result {
-            Ok(Outcome::Completed(_)) => self.remember(None),
-            Err(error) => self.remember(ModelTrouble::of(error)),
+            Ok(Outcome::Completed(_)) => self.watch.remember(None),
+            Err(error) => self.watch.remember(ModelTrouble::of(error)),
             // An interrupted call says nothing about its model.
             Ok(Outcome::Interrupted { reason, partial }) => {
                 let why = if is_rejected_early(reason) {
@@ -136,7 +144,7 @@ impl LanguageModel for WatchedModel {
                 } else {
                     Unanswered::Interrupted(partial.text.clone())
                 };
-                self.unanswered().push(UnansweredCall {
+                self.watch.unanswered().push(UnansweredCall {
                     caller: call.caller,
                     at: Timestamp::now(),
                     why,
@@ -147,7 +155,7 @@ impl LanguageModel for WatchedModel {
     }
 }
 
-impl RunObserver for WatchedModel {
+impl RunObserver for ModelWatch {
     fn observe(&self, occurrence: &RunOccurrence) {
         let RunEvent::ModelCallRecorded { caller } = &occurrence.event else {
             return;

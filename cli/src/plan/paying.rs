@@ -2,68 +2,40 @@
 
 use std::sync::Arc;
 
-use agents::plan_execute::PlanChange;
 use agents::run::RunOrder;
 use engine::run::RunUse;
 use interrupt_router::model::LanguageModel;
 use interrupts::money::{CallBound, Usage};
 use interrupts::store::{Run, Store};
 
+use super::model_of;
 use crate::exit::{Exit, Failure, causes};
-use crate::spending::{self, RefusedCallSays, Spending};
+use crate::spending::{RefusedCallSays, Spending};
 
-/// The change; if a model proposes it, its calls are paid from what the run may spend in all, and from what a server
-/// `allows` it. What the run has used before counts.
-///
-/// # Errors
-///
-/// If no call can be paid, the model has no price, or what the run has used cannot be read.
-///
-/// # Cancel safety
-///
-/// Safe: it only reads.
-pub(crate) async fn paid(
+/// The model that plays the agents of a run, its calls paid.
+pub(super) async fn model(
     store: &dyn Store,
     run: &Run,
-    change: PlanChange,
-    allows: Option<Spending>,
-) -> Result<PlanChange, Failure> {
-    Ok(match change {
-        PlanChange::Suggest {
-            request,
-            model,
-            constraints,
-        } => PlanChange::Suggest {
-            request,
-            model: paying(store, run, model, allows).await?,
-            constraints,
-        },
-        change @ (PlanChange::Propose { .. } | PlanChange::Undo | PlanChange::Redo) => change,
-    })
-}
-
-async fn paying(
-    store: &dyn Store,
-    run: &Run,
-    model: Arc<dyn LanguageModel>,
     allows: Option<Spending>,
 ) -> Result<Arc<dyn LanguageModel>, Failure> {
     let order = RunOrder::from_content(&run.content)
         .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+    let opened = model_of(&order)?;
     let used = RunUse::of(store, run.id).await?;
     let allowance = used.allowance.unwrap_or(order.allowance);
     let own = allowance.budget.as_ref().map(Spending::ordered);
     let spending = [own.transpose()?, allows].into_iter().flatten();
     let Some(spending) = spending.min_by_key(|spending| spending.limit) else {
-        return Ok(model);
+        return opened.paid(None);
     };
-    let sink = Arc::new(RefusedCallSays);
-    let budget = spending.budget(model.name(), &used.calls, sink)?;
-    let probe = budget.reserve(model.name(), 0, CallBound::default().longest_answer);
-    probe
-        .map_err(|refusal| too_dear(run, &refusal.to_string()))?
-        .settle(Usage::NOT_BILLED);
-    spending::paying(model, budget)
+    let budget = spending.budget(&opened, &used.calls, Arc::new(RefusedCallSays))?;
+    if let Some(first) = opened.names().next() {
+        let probe = budget.reserve(first, 0, CallBound::default().longest_answer);
+        probe
+            .map_err(|refusal| too_dear(run, &refusal.to_string()))?
+            .settle(Usage::NOT_BILLED);
+    }
+    opened.paid(Some(&budget))
 }
 
 /// The failure if the budget of a run does not cover a suggestion.

@@ -372,3 +372,51 @@ async fn a_model_is_tried_and_its_profile_kept() {
         "{kept}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_pays_for_each_try_and_for_each_model_that_stands_in() {
+    let breaks = || Behaviour::BreaksAfter(2);
+    for (of_main, fallback, made) in [
+        (vec![breaks(), Behaviour::Answers], "", (1, 0)),
+        (
+            vec![Behaviour::refuses(401)],
+            "fallback = [\"spare\"]\n",
+            (1, 1),
+        ),
+    ] {
+        let (main, spare) = (double(of_main).await, double([breaks()]).await);
+        let folder = workspace();
+        let settings = folder.path().join("irq.toml");
+        let profile = |name: &str, at: &ProviderDouble| {
+            let url = at.address();
+            format!("[models.{name}]\nmodel = \"openai:{name}\"\nbase_url = \"{url}\"\n")
+        };
+        let (first, other) = (profile("main", &main), profile("spare", &spare));
+        std::fs::write(&settings, format!("{first}{fallback}\n{other}")).unwrap();
+        let prices = folder.path().join("prices.toml");
+        let price =
+            |name| format!("[prices.\"openai:{name}\"]\ninput = \"0\"\noutput = \"1000\"\n");
+        // A call may write 8,192 tokens at 1,000 dollars a million, so one of unknown cost spends all of it.
+        let run = |prices_of: String| {
+            std::fs::write(&prices, prices_of).unwrap();
+            let prices = prices.to_str().unwrap();
+            let options = [
+                "--model",
+                "main",
+                "--budget-usd",
+                "8.192",
+                "--prices",
+                prices,
+            ];
+            let mut command = run(folder.path(), &options);
+            command.env("IRQ_CONFIG", &settings);
+            said(command, "")
+        };
+        if !fallback.is_empty() {
+            let refused = run(price("main")).await.exits_with(2);
+            refused.says("no price for the model `openai:spare`");
+        }
+        run(price("main") + &price("spare")).await.exits_with(8);
+        assert_eq!((main.received_count(), spare.received_count()), made);
+    }
+}

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::run::RunUse;
-use interrupt_router::model::LanguageModel;
 use interrupt_router::{InterruptType, StopMode, StopSource};
 use interrupts::SystemClock;
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
-use interrupts::money::{Money, PriceTable};
+use interrupts::money::{Budget, Money, PriceTable};
 use interrupts::policy::{Policy, Subject};
 use interrupts::signals::SignalSettings;
 use interrupts::{ActorName, NameError};
@@ -21,8 +20,9 @@ use tokio::runtime::Handle;
 
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
+use crate::model::OpenedModel;
 use crate::run_owner::LocalRun;
-use crate::spending::{Spending, amount, order, paying, prices};
+use crate::spending::{Spending, amount, order, prices};
 use crate::time::Grace;
 use crate::workflows;
 
@@ -214,29 +214,29 @@ impl OuterLimits {
     /// # Errors
     ///
     /// A usage failure if it has none.
-    pub(super) fn check(&self, model: &str) -> Result<(), Failure> {
+    pub(super) fn check(&self, model: &OpenedModel) -> Result<(), Failure> {
         match &self.spending {
-            Some(spending) => spending.check(model),
+            Some(spending) => spending.prices_of(model).map(drop),
             None => Ok(()),
         }
     }
 
-    /// The model, its calls paid from the budget if there is one; what the run has used before counts.
+    /// What the calls to the model are paid from, if that is limited; what the run has used before counts.
     ///
     /// # Errors
     ///
     /// A usage failure if the model has no price.
-    pub(super) fn paid(
+    pub(super) fn budget(
         &self,
-        model: Arc<dyn LanguageModel>,
+        model: &OpenedModel,
         kept: &LocalRun,
         used: &RunUse,
-    ) -> Result<Arc<dyn LanguageModel>, Failure> {
+    ) -> Result<Option<Budget>, Failure> {
         let Some(spending) = self.spending.clone() else {
-            return Ok(model);
+            return Ok(None);
         };
-        let budget = spending.budget(model.name(), &used.calls, self.sink(kept)?)?;
-        paying(model, budget)
+        let budget = spending.budget(model, &used.calls, self.sink(kept)?);
+        budget.map(Some)
     }
 
     /// Pauses the run when a limit is reached.

@@ -8,7 +8,6 @@ use agents::run::{AgentsWorkflow, Goal, RunOrder};
 use agents::workspace::Workspace;
 use engine::run::{RunObserver, RunReport, RunUse};
 use engine::{ErasedWorkflow, RunSettings};
-use interrupt_router::model::LanguageModel;
 use interrupt_router::review::Reviewer;
 use interrupts::manager::{OwnedRun, RunEnd};
 use journal::Workflow;
@@ -17,7 +16,7 @@ use tools::ToolCounts;
 
 use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
-use crate::model::{Manner, ModelChoice};
+use crate::model::{Manner, ModelChoice, ModelWatch, OpenedModel};
 use crate::run_owner::{LocalRun, RunOwner, not_taken};
 use crate::tooling::{OpenedTools, PreparedTools};
 use crate::workflows;
@@ -27,7 +26,7 @@ pub(in crate::commands) struct Prepared {
     order: RunOrder,
     workflow: Executable,
     workspace: Workspace,
-    model: Arc<dyn LanguageModel>,
+    model: OpenedModel,
     script: Option<Script>,
     limits: OuterLimits,
     is_deaf: bool,
@@ -37,8 +36,8 @@ pub(in crate::commands) struct Prepared {
 
 /// The participants of a run besides its agents.
 pub(in crate::commands) struct Beside {
-    /// The model as it is called, around that of the order.
-    pub(in crate::commands) model: Arc<dyn LanguageModel>,
+    /// Watches the calls to its model.
+    pub(in crate::commands) watch: Option<Arc<ModelWatch>>,
     /// Who answers questions here.
     pub(in crate::commands) reviewer: Arc<dyn Reviewer>,
     /// Receives the events.
@@ -85,8 +84,8 @@ impl Prepared {
             tools: order.tools.is_some(),
             ..Manner::default()
         };
-        let model = choice.open(rehearsal, &manner, None)?;
-        limits.check(model.name())?;
+        let model = choice.open(rehearsal, &manner)?;
+        limits.check(&model)?;
         let tools = order.tools.as_ref().map(PreparedTools::of).transpose()?;
         Ok(Self {
             order,
@@ -118,11 +117,6 @@ impl Prepared {
     /// Whether its agents work on the folder: those of an embedded workflow choose their own subject.
     pub(super) const fn speaks_of_a_folder(&self) -> bool {
         !matches!(self.workflow, Executable::Embedded(_))
-    }
-
-    /// The model of the order.
-    pub(in crate::commands) fn model(&self) -> Arc<dyn LanguageModel> {
-        Arc::clone(&self.model)
     }
 
     /// The script, if it has one.
@@ -168,7 +162,7 @@ impl Prepared {
         beside: Beside,
     ) -> Result<RunReport, Failure> {
         let Beside {
-            model,
+            watch,
             reviewer,
             observer,
             note,
@@ -184,7 +178,12 @@ impl Prepared {
             }
             None => None,
         };
-        let model = self.limits.paid(model, kept, &used)?;
+        let budget = self.limits.budget(&self.model, kept, &used)?;
+        let paid = self.model.paid(budget.as_ref())?;
+        let model = match watch {
+            Some(watch) => watch.over(paid),
+            None => paid,
+        };
         let store = run_owner.run_store(kept, self.limits.policy());
         let mut settings = RunSettings::new(kept.run.run(), model, store);
         settings.constraints = Arc::new(JsonSchemaConstraints::new());

@@ -27,7 +27,7 @@ use crate::due::{answer_open, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
 use crate::listing;
-use crate::model::{ModelTrouble, WatchedModel};
+use crate::model::{ModelTrouble, ModelWatch};
 use crate::report::{Finished, RunLocation, SharedEvents};
 use crate::reviewer::InterruptCount;
 use crate::run_owner::{LocalRun, RunOwner, SeenSignal, SignalPrompts, not_taken, owner_words};
@@ -207,7 +207,7 @@ pub(super) async fn perform(
     let output_thread = opened(performing, &kept, seen.clone())?;
     let output = output_thread.output();
     let listening = heard(&run_owner, (id, &work), signals, &output, &seen)?;
-    let model = Arc::new(WatchedModel::new(work.prepared.model(), output.clone()));
+    let watch = Arc::new(ModelWatch::new(output.clone()));
     let told = seen.clone();
     let attending = performing
         .escape
@@ -217,7 +217,7 @@ pub(super) async fn perform(
     let shown = RunDisplay {
         performing,
         output: &output,
-        model: &model,
+        watch: &watch,
     };
     let executed = execute(&run_owner, &kept, work, shown).await;
     let limited = kept.control.was_limited();
@@ -242,7 +242,7 @@ pub(super) async fn perform(
             }
         }
     }
-    let rest = Rest::of(report, model.trouble(), seen.exit(), limited);
+    let rest = Rest::of(report, watch.trouble(), seen.exit(), limited);
     // Signals are heard until all is written: the reader of the output may have stopped reading.
     let finished = rest.finished(run_owner.store(), is_file).await;
     let written = closed(move || output_thread.finish(finished)).await;
@@ -393,7 +393,7 @@ pub(super) async fn closed(
 struct RunDisplay<'stage> {
     performing: Performing<'stage>,
     output: &'stage TerminalOutput,
-    model: &'stage Arc<WatchedModel>,
+    watch: &'stage Arc<ModelWatch>,
 }
 
 /// Executes what was prepared, and prints the choices that an interrupt of tools leaves.
@@ -406,7 +406,7 @@ async fn execute(
     let RunDisplay {
         performing,
         output,
-        model,
+        watch,
     } = shown;
     let Performing {
         talk,
@@ -417,7 +417,7 @@ async fn execute(
     let count = Arc::new(InterruptCount::default());
     let interrupted = Arc::new(InterruptedTools::default());
     let beside = Beside {
-        model: Arc::clone(model) as Arc<_>,
+        watch: Some(Arc::clone(watch)),
         reviewer: talk.reviewer(
             escape.keyboard(),
             work.prepared.script(),
@@ -428,7 +428,7 @@ async fn execute(
         observer: Arc::new(Observers(vec![
             count,
             Arc::clone(&interrupted) as Arc<_>,
-            Arc::clone(model) as Arc<_>,
+            Arc::clone(watch) as Arc<_>,
             Arc::new(output.clone()),
         ])),
         note: note_on(output),

@@ -70,7 +70,7 @@ impl ServedRun {
             Workflow::PlanExecute => Standstill::of_one_line(),
         });
         let beside = Beside {
-            model: self.prepared.model(),
+            watch: None,
             reviewer: Arc::new(Awaiting::new(standstill.watch(), self.put_aside_after)),
             observer: standstill,
             note: Box::new(|note| tracing::warn!(%note, "of the tools of a run")),

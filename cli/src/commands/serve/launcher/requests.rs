@@ -39,7 +39,7 @@ impl Launcher {
     /// A change of a plan with the model that it needs, which is paid from the run's budget.
     async fn wanted(&self, run: &Run, wish: PlanChangeRequest) -> Result<PlanChange, Failure> {
         let allows = self.0.defaults.limits_of(&run.content)?.spending();
-        plan::paid(self.0.store(), run, plan::wanted(run, wish)?, allows).await
+        plan::wanted(self.0.store(), run, wish, allows).await
     }
 }
 
